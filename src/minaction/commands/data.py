@@ -1,0 +1,63 @@
+"""`minaction data`: list, make, describe and convert data sets."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from ..cli import Data
+from ..errors import InputError
+from ..tasks import all_tasks, get_task
+from ..trajectories import Trajectories, read
+from ..trajectories.cache import cache_path
+from ..trajectories.writers import convert
+
+
+def data(options: Data) -> int:
+    """Carry the command out."""
+    if options.action == "list":
+        return _list()
+    if not options.source:
+        raise InputError(f"`minaction data {options.action}` needs a task or a file.")
+    if options.action == "make":
+        return _make(options)
+    if options.action == "convert" and not options.target:
+        raise InputError("`minaction data convert` needs the file to write, after the one to read.")
+    console = Console()
+    with console.status(f"reading {options.source}"):
+        found = read(options.source, keep_actions=options.keep_actions, seed=options.seed)
+    if options.action == "convert":
+        with console.status(f"writing {options.target}"):
+            convert(found, options.target)
+        console.print(f"wrote {options.target}: {found!r}", highlight=False)
+        return 0
+    _describe(console, options.source, found)
+    return 0
+
+
+def _list() -> int:
+    table = Table(title="Data sets: minaction data make NAME", title_justify="left")
+    for column in ("name", "in the cache", "what it is"):
+        table.add_column(column, no_wrap=column == "name")
+    for name, task in all_tasks().items():
+        cached = cache_path(name, 0, getattr(task, "episodes", None)).exists()
+        table.add_row(name, "yes" if cached else "", task.summary)
+    Console().print(table)
+    return 0
+
+
+def _make(options: Data) -> int:
+    console = Console()
+    get_task(options.source)  # refuses a name that does not exist before anything starts
+    with console.status(f"making {options.source}"):
+        found = read(options.source, keep_actions=True, seed=options.seed, episodes=options.episodes)
+    _describe(console, options.source, found)
+    return 0
+
+
+def _describe(console: Console, name: str, found: Trajectories) -> None:
+    table = Table(title=name, title_justify="left", show_header=False)
+    for key, value in found.describe().items():
+        shown = ", ".join(f"{number:.4g}" for number in value) if isinstance(value, list) else str(value)
+        table.add_row(key, shown)
+    console.print(table)

@@ -1,0 +1,92 @@
+"""The encoder of a model: standardised input, optional Fourier features, one or more perceptrons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..errors import InputError, unknown_name
+from .fourier import FourierFeatures
+from .mlp import ACTIVATIONS, Perceptron
+from .standardise import Standardise
+
+
+@dataclass(frozen=True)
+class Network:
+    """The shape of an encoder.
+
+    Each stage is a perceptron given by its hidden sizes and, last, its output size, which stays linear; most encoders
+    have one stage, QRL has an embedding and a projector. `members` networks are trained side by side and their
+    embeddings averaged for use (Hilbert has two).
+    """
+
+    stages: tuple[tuple[int, ...], ...] = ((512, 512, 256, 128, 512),)
+    activation: str = "selu"
+    layer_norm: bool = False
+    fourier_features: int = 0
+    """How many random frequencies to add to the input; 0 for none."""
+    fourier_sigma: float = 1.0
+    """Standard deviation of those frequencies, in radians per standard deviation of the input."""
+    members: int = 1
+
+    def __post_init__(self) -> None:
+        if self.activation not in ACTIVATIONS:
+            raise unknown_name("activation", self.activation, ACTIVATIONS)
+        if not self.stages or any(not stage or min(stage) < 1 for stage in self.stages):
+            raise InputError(f"Layer sizes must be positive, not {self.stages}.")
+        if self.fourier_features < 0 or self.fourier_sigma <= 0 or self.members < 1:
+            raise InputError("Fourier features must be 0 or more, their sigma positive, members 1 or more.")
+
+    @property
+    def latent_size(self) -> int:
+        """How many numbers an embedding has."""
+        return self.stages[-1][-1]
+
+
+class Encoder(eqx.Module):
+    """States to embeddings. With several members, the mean of theirs; `members` gives each alone."""
+
+    standardise: Standardise
+    fourier: FourierFeatures | None
+    stacks: tuple[tuple[Perceptron, ...], ...]
+
+    def features(self, states: Float[Array, "*batch size"]) -> Float[Array, "*batch features"]:
+        """What the perceptrons see."""
+        x = self.standardise(states)
+        return x if self.fourier is None else self.fourier(x)
+
+    def members(self, states: Float[Array, "*batch size"]) -> tuple[Float[Array, "*batch latent"], ...]:
+        """The embedding of each member network."""
+        features = self.features(states)
+        embeddings = []
+        for stack in self.stacks:
+            x = features
+            for perceptron in stack:
+                x = perceptron(x)
+            embeddings.append(x)
+        return tuple(embeddings)
+
+    def __call__(self, states: Float[Array, "*batch size"]) -> Float[Array, "*batch latent"]:
+        embeddings = self.members(states)
+        return sum(embeddings[1:], start=embeddings[0]) / len(embeddings)
+
+
+def build_encoder(network: Network, standardise: Standardise, *, key: PRNGKeyArray) -> Encoder:
+    """An untrained encoder of the given shape."""
+    size = standardise.mean.shape[0]
+    fourier_key, *member_keys = jax.random.split(key, 1 + network.members)
+    fourier = None
+    if network.fourier_features:
+        fourier = FourierFeatures(size, network.fourier_features, network.fourier_sigma, key=fourier_key)
+        size = fourier.output_size
+    stacks = []
+    for member_key in member_keys:
+        inputs, stack = size, []
+        for sizes, stage_key in zip(network.stages, jax.random.split(member_key, len(network.stages)), strict=True):
+            stack.append(Perceptron(inputs, sizes, network.activation, network.layer_norm, key=stage_key))
+            inputs = sizes[-1]
+        stacks.append(tuple(stack))
+    return Encoder(standardise, fourier, tuple(stacks))

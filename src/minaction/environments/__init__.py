@@ -1,0 +1,31 @@
+"""Grid worlds whose distances are known, as Gymnasium environments: importing this package registers them."""
+
+from __future__ import annotations
+
+import gymnasium
+
+from .cliff_walking import CliffWalking as CliffWalking
+from .grid import GridEnvironment as GridEnvironment
+from .grid import GridWorld as GridWorld
+from .grid import TransitionGraph as TransitionGraph
+from .grid import transition_graph as transition_graph
+from .key_door import KeyDoorGridWorld as KeyDoorGridWorld
+from .noisy_grid import NoisyGridWorld as NoisyGridWorld
+
+MAX_EPISODE_STEPS = 100
+
+ENTRY_POINTS = {
+    "minaction/CliffWalking-v0": f"{__name__}.cliff_walking:CliffWalkingEnvironment",
+    "minaction/KeyDoorGridWorld-v0": f"{__name__}.key_door:KeyDoorEnvironment",
+    "minaction/NoisyGridWorld-v0": f"{__name__}.noisy_grid:NoisyGridEnvironment",
+}
+
+
+def register() -> None:
+    """Make the grid worlds known to `gymnasium.make`; calling it again changes nothing."""
+    for name, entry_point in ENTRY_POINTS.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(name, entry_point=entry_point, max_episode_steps=MAX_EPISODE_STEPS)
+
+
+register()

@@ -1,0 +1,146 @@
+"""Measures of agreement of predicted with true distances: r, rho, Ratio CV, mean ratio, error and AUROC."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ..errors import InputError
+
+_RANGES = 4  # by default the longest true distance is divided into this many equal ranges
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How well predictions d̂ agree with true distances d, over the pairs with 0 < d < infinity.
+
+    Pairs with d = 0 (the diagonal, and states shown twice) say nothing and are left out of every measure.
+    Pairs with d infinite are left out too, except that `auroc` says how well they are told apart. A measure
+    that has no value, as the correlation of a constant, is NaN.
+    """
+
+    pairs: int
+    """How many pairs have 0 < d < infinity."""
+    unreachable: int
+    """How many pairs have d infinite."""
+    pearson: float
+    """Linear correlation of d̂ and d."""
+    spearman: float
+    """Correlation of their ranks, ties ranked by their average."""
+    ratio_cv: float
+    """Population standard deviation of d̂/d divided by its mean: 0 if d̂ is proportional to d."""
+    mean_ratio: float
+    """Mean of d̂/d: 1 if unbiased. Means something only if both have the same unit."""
+    mean_absolute_error: float
+    """Mean of |d̂ - d|, in the unit of d. Means something only if both have the same unit."""
+    auroc: float
+    """Chance that d̂ of an unreachable pair exceeds that of a reachable one, a tie counting half."""
+
+    def as_dict(self) -> dict[str, int | float | None]:
+        """All measures by name, None for those without a value (JSON has no NaN)."""
+        values = dataclasses.asdict(self)
+        return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, int | float | None]) -> Agreement:
+        """What `as_dict` was taken from."""
+        return cls(**{name: math.nan if value is None else value for name, value in values.items()})  # type: ignore[arg-type]
+
+
+class RangeAgreement(NamedTuple):
+    """The agreement over the pairs with low < d <= high; unreachable pairs are compared with these alone."""
+
+    low: float
+    high: float
+    agreement: Agreement
+
+
+def agreement(predicted: np.ndarray, truth: np.ndarray) -> Agreement:
+    """The agreement of predicted (n, m) with true distances (n, m), infinite where unreachable."""
+    predicted, truth = _checked(predicted, truth)
+    reachable = (truth > 0) & np.isfinite(truth)
+    return _measure(predicted[reachable], truth[reachable], predicted[np.isinf(truth)])
+
+
+def agreement_by_range(
+    predicted: np.ndarray, truth: np.ndarray, edges: Sequence[float] | None = None
+) -> list[RangeAgreement]:
+    """The agreement for each range of true distance: edges[k] < d <= edges[k + 1].
+
+    By default the ranges are quarters of the longest true distance. Correlations inside a range are lower
+    than over all pairs, because there is less to correlate; what to look at is how the mean ratio and the
+    error change with distance. A range without pairs has NaN measures.
+    """
+    predicted, truth = _checked(predicted, truth)
+    finite = truth[np.isfinite(truth)]
+    if edges is None:
+        longest = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
+        edges = [longest * k / _RANGES for k in range(_RANGES + 1)]
+    limits = [float(edge) for edge in edges]
+    if len(limits) < 2 or any(not low < high for low, high in itertools.pairwise(limits)):
+        raise InputError(f"The edges of the ranges must be two or more increasing numbers, not {limits}.")
+    unreachable = predicted[np.isinf(truth)]
+    ranges = []
+    for low, high in itertools.pairwise(limits):
+        inside = (truth > max(low, 0.0)) & (truth <= high) & np.isfinite(truth)
+        ranges.append(RangeAgreement(low, high, _measure(predicted[inside], truth[inside], unreachable)))
+    return ranges
+
+
+def _measure(predicted: np.ndarray, true: np.ndarray, unreachable: np.ndarray) -> Agreement:
+    """All measures, from predictions (p,) with their true distances (p,), and those for unreachable pairs."""
+    # A model that diverged has no ratio and no error, and is no reason for a warning.
+    usable = true.size > 0 and bool(np.isfinite(predicted).all())
+    ratio = predicted / true if usable else np.full(1, math.nan)
+    mean_ratio = float(ratio.mean())
+    return Agreement(
+        pairs=int(true.size),
+        unreachable=int(unreachable.size),
+        pearson=_correlation(predicted, true),
+        spearman=_correlation(_ranks(predicted), _ranks(true)),
+        ratio_cv=float(ratio.std() / mean_ratio) if mean_ratio else math.nan,
+        mean_ratio=mean_ratio,
+        mean_absolute_error=float(np.abs(predicted - true).mean()) if usable else math.nan,
+        auroc=_auroc(unreachable, predicted),
+    )
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """1, 2, 3, ... by size, ties their average; all NaN if any value is NaN."""
+    return rankdata(values, method="average", nan_policy="propagate")
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> float:
+    if x.size < 2 or not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return math.nan
+    if np.ptp(x) == 0 or np.ptp(y) == 0:  # asked before centring, which leaves rounding errors of a constant
+        return math.nan
+    x, y = x - x.mean(), y - y.mean()
+    return float(np.clip(x @ y / (np.linalg.norm(x) * np.linalg.norm(y)), -1.0, 1.0))
+
+
+def _auroc(positive: np.ndarray, negative: np.ndarray) -> float:
+    """The area under the curve as a rank statistic (Mann-Whitney U over the number of pairs)."""
+    if positive.size == 0 or negative.size == 0:
+        return math.nan
+    ranks = _ranks(np.concatenate([positive, negative]))
+    exceeded = ranks[: positive.size].sum() - positive.size * (positive.size + 1) / 2
+    return float(exceeded / (positive.size * negative.size))
+
+
+def _checked(predicted: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    predicted, truth = np.asarray(predicted, dtype=np.float64), np.asarray(truth, dtype=np.float64)
+    if predicted.shape != truth.shape:
+        raise InputError(
+            f"Predicted distances have shape {predicted.shape} and true ones {truth.shape}; they must match."
+        )
+    if np.isnan(truth).any() or (truth < 0).any():
+        raise InputError("True distances must be 0 or more, infinite where unreachable; found NaN or less than 0.")
+    return predicted, truth

@@ -1,0 +1,59 @@
+"""OGBench's ball, many at once: only those that touch a wall are handed to MuJoCo.
+
+A step of OGBench's PointMaze moves the ball by 0.2 times the action, sets its velocity to zero and lets
+MuJoCo run five frames. Away from the walls nothing acts on the ball, so the step is exactly position + 0.2
+action. Against a wall MuJoCo pushes it out, and because the velocity was zeroed, how far depends on the
+position after the jump alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from typing import Any
+
+import numpy as np
+
+from ..errors import MissingExtra
+from ..exact.maze import STEP_LENGTH
+from .layouts import OGBENCH_LAYOUTS, MazeLayout
+
+_FRAMES = 5  # MuJoCo steps per step of the environment
+
+
+class BallMaze:
+    """One of OGBench's PointMazes ("medium", "large", "giant"), stepping any number of independent balls."""
+
+    def __init__(self, name: str) -> None:
+        self.layout: MazeLayout = OGBENCH_LAYOUTS[name]
+        self._model = make_ogbench_maze(name).model
+        self._mujoco: Any = importlib.import_module("mujoco")
+        self._data = self._mujoco.MjData(self._model)
+
+    def step(self, positions: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """The positions (n, 2) after one step with the actions (n, 2), which are within [-1, 1]."""
+        moved = positions + STEP_LENGTH * actions
+        for k in np.flatnonzero(self.layout.clearance(moved) < self.layout.ball_radius + 1e-9):
+            moved[k] = self._push_out(moved[k])
+        return moved
+
+    def _push_out(self, position: np.ndarray) -> np.ndarray:
+        data = self._data
+        data.qpos[:] = position
+        data.qvel[:] = 0.0
+        data.qacc_warmstart[:] = 0.0  # otherwise the last digit would depend on the ball resolved before this one
+        self._mujoco.mj_step(self._model, data, nstep=_FRAMES)
+        return data.qpos.copy()
+
+
+def make_ogbench_maze(name: str) -> Any:
+    """OGBench's own PointMaze environment, without Gymnasium's wrappers, which never ends."""
+    try:
+        from ogbench.locomaze import maze
+    except ImportError:
+        raise MissingExtra("Simulating OGBench's mazes", "mazes") from None
+    environment = maze.make_maze_env("point", "maze", maze_type=name, terminate_at_goal=False)
+    with contextlib.suppress(OSError):
+        os.unlink(environment.fullpath)  # it leaves its generated model file behind
+    return environment

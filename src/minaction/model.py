@@ -1,0 +1,186 @@
+"""`DistanceModel`: a trained distance as a person uses it: ask it, search with it, save it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .distance import Architecture, Distance
+from .encoders.standardise import Standardise
+from .errors import InputError
+from .files import read_tensors, write_tensors
+from .trees import named_leaves, with_named_leaves
+
+# What one block of pairs may need while `pairwise` and `nearest` work, besides the embeddings and the result.
+WORKING_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a model comes from; kept in its file."""
+
+    objective: str
+    hyperparameters: dict[str, Any] = field(default_factory=dict)
+    steps: int = 0
+    seed: int = 0
+    data: str = ""
+    """The task or file it was trained on."""
+    data_fingerprint: str = ""
+
+
+class DistanceModel:
+    """How many actions lead from one state to another, learned from recorded states."""
+
+    def __init__(self, distance: Distance, architecture: Architecture, provenance: Provenance) -> None:
+        self.network = distance
+        self.architecture = architecture
+        self.provenance = provenance
+
+    @property
+    def state_size(self) -> int:
+        """How many numbers a state has."""
+        return self.network.encoder.standardise.mean.shape[0]
+
+    def __repr__(self) -> str:
+        made = self.provenance
+        return (
+            f"DistanceModel({made.objective}, {self.architecture.quasimetric}, states of {self.state_size} numbers, "
+            f"{made.steps} steps on {made.data or 'unnamed data'})"
+        )
+
+    # ---------------------------------------------------------------- asking
+
+    def embed(self, states: ArrayLike) -> jax.Array:
+        """The embeddings phi(s) of states (..., D)."""
+        return self._embed(self.network, self._states(states))
+
+    def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
+        """d(s, g) for states and goals (..., D); leading axes broadcast."""
+        states, goals = self._states(states), self._states(goals)
+        try:
+            np.broadcast_shapes(states.shape, goals.shape)
+        except ValueError:
+            raise InputError(
+                f"States {states.shape} and goals {goals.shape} do not broadcast; use pairwise for all pairs."
+            ) from None
+        return self._distance(self.network, states, goals)
+
+    def pairwise(self, states: ArrayLike, goals: ArrayLike) -> np.ndarray:
+        """d(s_i, g_j) for all pairs, (n, m) float32.
+
+        Needs the result, the embeddings of both sides and at most `WORKING_BYTES` more, whatever n and m are.
+        """
+        sources, targets = self._embed_rows(states), self._embed_rows(goals)
+        result = np.empty((len(sources), len(targets)), np.float32)
+        for rows, columns in _blocks(len(sources), len(targets), sources.shape[1]):
+            result[rows, columns] = self._between(self.network, sources[rows], targets[columns])
+        return result
+
+    def nearest(
+        self, state: ArrayLike, states: ArrayLike, k: int = 10, *, direction: Literal["from", "to"] = "from"
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Indices and distances of the k of `states` nearest to `state`, nearest first.
+
+        "from" counts the actions that lead from `state` to each; "to" those that lead back. `state` may be a batch
+        (..., D); indices and distances then have shape (..., k).
+        """
+        if direction not in ("from", "to"):
+            raise InputError(f"The direction is 'from' or 'to', not {direction!r}.")
+        query = self._states(state)
+        candidates = self._embed_rows(states)
+        if not 1 <= k <= len(candidates):
+            raise InputError(f"Cannot find the {k} nearest of {len(candidates)} states.")
+        queries = np.asarray(self.embed(query)).reshape(-1, candidates.shape[1])
+        best = np.empty((len(queries), 0), np.float32)
+        index = np.empty((len(queries), 0), np.int64)
+        for rows, columns in _blocks(len(queries), len(candidates), candidates.shape[1], whole_rows=True):
+            pair = (queries[rows], candidates[columns])
+            found = self._between(self.network, *pair) if direction == "from" else self._back(self.network, *pair)
+            best = np.concatenate([best, np.asarray(found)], axis=1)
+            numbers = np.arange(columns.start, columns.stop)
+            index = np.concatenate([index, np.broadcast_to(numbers, found.shape)], axis=1)
+            keep = np.argsort(best, axis=1, kind="stable")[:, :k]
+            best, index = np.take_along_axis(best, keep, 1), np.take_along_axis(index, keep, 1)
+        shape = (*query.shape[:-1], k)
+        return index.reshape(shape), best.reshape(shape)
+
+    # ---------------------------------------------------------------- files
+
+    def save(self, path: str | Path) -> None:
+        """Write weights, input statistics and provenance to one safetensors file."""
+        header = {"architecture": self.architecture.as_dict(), "provenance": asdict(self.provenance)}
+        write_tensors(path, "model", named_leaves(self.network), {**header, "state_size": self.state_size})
+
+    @classmethod
+    def load(cls, path: str | Path) -> DistanceModel:
+        """Read what `save` wrote."""
+        tensors, header = read_tensors(path, "model")
+        try:
+            architecture = Architecture.from_dict(header["architecture"])
+            provenance = Provenance(**header["provenance"])
+            size = int(header["state_size"])
+            statistics = Standardise(jnp.zeros(size), jnp.ones(size))
+            shape = eqx.filter_eval_shape(architecture.build, statistics, key=jax.random.key(0))
+            network = with_named_leaves(shape, tensors)
+        except (KeyError, TypeError, InputError) as error:
+            raise InputError(
+                f"{path} does not describe a model this version can build ({error}); it may come from another version."
+            ) from error
+        return cls(network, architecture, provenance)
+
+    # ---------------------------------------------------------------- inside
+
+    @cached_property
+    def _embed(self) -> Any:
+        return eqx.filter_jit(lambda network, states: network.encoder(states))
+
+    @cached_property
+    def _distance(self) -> Any:
+        return eqx.filter_jit(lambda network, states, goals: network(states, goals))
+
+    @cached_property
+    def _between(self) -> Any:
+        return eqx.filter_jit(lambda network, x, y: network.quasimetric(x[:, None], y[None, :]))
+
+    @cached_property
+    def _back(self) -> Any:
+        return eqx.filter_jit(lambda network, x, y: network.quasimetric(y[None, :], x[:, None]))
+
+    def _states(self, values: ArrayLike) -> jax.Array:
+        try:
+            states = jnp.asarray(values, jnp.float32)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"States must be numbers in a rectangular array ({error}).") from None
+        if states.ndim == 0 or states.shape[-1] != self.state_size:
+            raise InputError(
+                f"This model takes states of {self.state_size} numbers, but the array given has shape {states.shape}."
+            )
+        return states
+
+    def _embed_rows(self, values: ArrayLike) -> np.ndarray:
+        states = np.asarray(values)
+        if states.ndim != 2:
+            raise InputError(f"Give states as rows of a two-dimensional array, not of shape {states.shape}.")
+        widest = max(max(stage) for stage in self.architecture.network.stages)
+        step = max(1, WORKING_BYTES // (8 * widest))
+        parts = [np.asarray(self.embed(states[a : a + step])) for a in range(0, max(1, len(states)), step)]
+        return np.concatenate(parts)
+
+
+def _blocks(rows: int, columns: int, latent: int, whole_rows: bool = False) -> Iterator[tuple[slice, slice]]:
+    """Blocks of an (n, m) result for each of which n' x m' x latent floats fit into half of `WORKING_BYTES`."""
+    pairs = max(1, WORKING_BYTES // (8 * latent))
+    height = rows if whole_rows else min(rows, max(1, int(pairs**0.5)))
+    width = max(1, pairs // max(1, height))
+    for top in range(0, rows, max(1, height)):
+        for left in range(0, columns, width):
+            yield slice(top, min(rows, top + height)), slice(left, min(columns, left + width))

@@ -1,0 +1,93 @@
+"""How an objective looks at recorded states: by index, through an encoder, each call one batched pass.
+
+An index always means a row of `Trajectories.states`. Two ways lead from indices to embeddings, with the same gradients:
+`RecordedStates` encodes the rows that were asked for; `DistinctStates` encodes every different state once and looks the
+embeddings up, which is far cheaper where a data set has fewer different states than a batch has rows.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+Encode = Callable[[Float[Array, "rows size"]], Float[Array, "rows latent"]]
+
+
+class States(eqx.Module):
+    """What `Objective.loss` sees of the data."""
+
+    @abstractmethod
+    def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
+        """The embeddings of several index arrays, computed in one pass through `encode`."""
+
+    @abstractmethod
+    def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
+        """Whether two indices mean equal states, be they recorded at different times."""
+
+
+class RecordedStates(States):
+    """Rows as they were recorded."""
+
+    states: Float[Array, "rows size"]
+
+    def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
+        rows = jnp.concatenate([index.ravel() for index in indices])
+        return _split(encode(self.states[rows]), indices)
+
+    def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
+        return jnp.all(self.states[first] == self.states[second], axis=-1)
+
+
+class DistinctStates(States):
+    """A table of the different states, and which of them each recorded row is."""
+
+    table: Float[Array, "distinct size"]
+    row: Int[Array, " rows"]
+
+    def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
+        rows = self.row[jnp.concatenate([index.ravel() for index in indices])]
+        return _split(_look_up(encode(self.table), rows), indices)
+
+    def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
+        return self.row[first] == self.row[second]
+
+
+@jax.custom_vjp
+def _look_up(table: Float[Array, "distinct latent"], rows: Int[Array, " n"]) -> Float[Array, "n latent"]:
+    """table[rows], with a gradient that is the same from run to run."""
+    return table[rows]
+
+
+def _look_up_forward(table: Array, rows: Array) -> tuple[Array, tuple[Array, Array]]:
+    return table[rows], (rows, table)
+
+
+def _look_up_backward(saved: tuple[Array, Array], gradient: Array) -> tuple[Array, None]:
+    rows, table = saved
+
+    def scatter(rows: Array, gradient: Array) -> Array:
+        return jnp.zeros_like(table).at[rows].add(gradient)
+
+    def multiply(rows: Array, gradient: Array) -> Array:
+        chosen = (rows[None, :] == jnp.arange(len(table))[:, None]).astype(gradient.dtype)
+        return jnp.matmul(chosen, gradient, precision=jax.lax.Precision.HIGHEST)
+
+    # A CPU adds rows one after the other: quick, and always in the same order. An accelerator's threads add in an order
+    # of their own every time, which would change the last bit; there a matrix product does the same sum in a fixed one.
+    return jax.lax.platform_dependent(rows, gradient, cpu=scatter, default=multiply), None
+
+
+_look_up.defvjp(_look_up_forward, _look_up_backward)
+
+
+def _split(joined: Array, indices: tuple[Array, ...]) -> tuple[Array, ...]:
+    parts, start = [], 0
+    for index in indices:
+        parts.append(joined[start : start + index.size].reshape(*index.shape, joined.shape[-1]))
+        start += index.size
+    return tuple(parts)

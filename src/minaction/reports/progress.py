@@ -1,0 +1,66 @@
+"""A progress bar for training: steps, speed, time left and how well it goes."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+Show = Callable[[int, str], None]
+
+
+class _SpeedColumn(ProgressColumn):
+    """Steps per second of the recent past; nothing until the first chunk after compilation is through."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text("compiling" if speed is None else f"{speed:,.0f} steps/s", style="cyan")
+
+
+@contextlib.contextmanager
+def training_progress(steps: int, *, done: int = 0, label: str = "training", shown: bool = True) -> Iterator[Show]:
+    """Gives a function to call with the number of steps done and a line on how it goes.
+
+    On a terminal it draws a bar; elsewhere (a log file) it prints a line every ten seconds.
+    """
+    console = Console(stderr=True)
+    if not shown:
+        yield lambda step, note: None
+        return
+    if not console.is_terminal:
+        yield _line_printer(console, steps, label)
+        return
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.completed:,}/{task.total:,}"),
+        _SpeedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task(label, total=steps, completed=done, note="")
+        yield lambda step, note: progress.update(bar, completed=step, note=note)
+
+
+def _line_printer(console: Console, steps: int, label: str) -> Show:
+    began = last = time.monotonic()
+    first_step: int | None = None
+
+    def show(step: int, note: str) -> None:
+        nonlocal last, first_step, began
+        now = time.monotonic()
+        if first_step is None:  # the first chunk compiles; speed is counted from its end
+            first_step, began = step, now
+        if now - last < 10 and step < steps:
+            return
+        last = now
+        speed = (step - first_step) / (now - began) if now > began else 0.0
+        left = f", {(steps - step) / speed:,.0f} s left" if speed and step < steps else ""
+        console.print(f"{label}: {step:,}/{steps:,} steps, {speed:,.0f} steps/s{left}, {note}", highlight=False)
+
+    return show

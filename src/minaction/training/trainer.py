@@ -1,0 +1,250 @@
+"""The one training loop: any objective, several seeds at once, many steps per compiled call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float
+
+from ..distance import Distance
+from ..encoders.standardise import Standardise, fit_standardise
+from ..errors import InputError
+from ..files import read_tensors, write_tensors
+from ..model import DistanceModel, Provenance
+from ..objectives.base import Objective
+from ..objectives.states import DistinctStates, RecordedStates, States
+from ..trajectories.dataset import Trajectories
+from ..trees import named_leaves, stack_padded, with_named_leaves
+from .feed import HostFeed
+
+
+class TrainState(NamedTuple):
+    """All that changes during training; every array has a leading axis over seeds."""
+
+    distance: Distance
+    optimiser: optax.OptState
+    extra: Any
+    keys: Any
+
+
+@dataclass(frozen=True)
+class Program:
+    """The compiled part of training. It is equal to another with the same fields, so that trainings alike share
+    compiled code; and it holds no data, because what is compiled lives as long as the process.
+    """
+
+    objective: Objective
+    steps: int
+    data_differs: bool
+    """Whether every seed has data of its own."""
+
+    @partial(jax.jit, static_argnames="self")
+    def initial(self, keys: Any, statistics: Standardise) -> TrainState:
+        """The state of every seed before the first step."""
+
+        def one_seed(key: Any, standardise: Standardise) -> TrainState:
+            distance = self.objective.architecture.build(standardise, key=key)
+            optimiser = self.objective.optimiser(self.steps).init(eqx.filter(distance, eqx.is_inexact_array))
+            return TrainState(distance, optimiser, self.objective.init(distance), key)
+
+        return jax.vmap(one_seed, in_axes=(0, 0 if self.data_differs else None))(keys, statistics)
+
+    def _one_step(self, state: TrainState, step: Array, batch: Any, states: States) -> tuple[TrainState, dict]:
+        progress = step / self.steps
+        parameters, rest = eqx.partition(state.distance, eqx.is_inexact_array)
+
+        def loss(parameters: Any) -> tuple[Float[Array, ""], dict]:
+            return self.objective.loss(eqx.combine(parameters, rest), state.extra, batch, states, progress)
+
+        (value, terms), gradient = jax.value_and_grad(loss, has_aux=True)(parameters)
+        updates, optimiser = self.objective.optimiser(self.steps).update(gradient, state.optimiser, parameters)
+        distance: Distance = eqx.combine(eqx.apply_updates(parameters, updates), rest)
+        extra = self.objective.advance(distance, state.extra, terms)
+        return TrainState(distance, optimiser, extra, state.keys), {"loss": value, **terms}
+
+    @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state")
+    def chunk(self, state: TrainState, start: int, data: Any, *, length: int) -> tuple[TrainState, dict]:
+        """`length` steps of every seed, sampling on the device."""
+
+        def one_seed(state: TrainState, data: Any) -> tuple[TrainState, dict]:
+            tables, states = data
+
+            def body(state: TrainState, step: Array) -> tuple[TrainState, dict]:
+                batch = self.objective.sample(jax.random.fold_in(state.keys, step), tables)
+                return self._one_step(state, step, batch, states)
+
+            state, terms = jax.lax.scan(body, state, start + jnp.arange(length))
+            return state, jax.tree.map(lambda values: jnp.mean(values), terms)
+
+        return jax.vmap(one_seed, in_axes=(0, 0 if self.data_differs else None))(state, data)
+
+    @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state")
+    def fed_chunk(self, state: TrainState, start: int, fed: Any, *, length: int) -> tuple[TrainState, dict]:
+        """`length` steps of every seed on batches that the host sampled: (seeds, length, ...)."""
+
+        def one_seed(state: TrainState, fed: Any) -> tuple[TrainState, dict]:
+            def body(state: TrainState, xs: Any) -> tuple[TrainState, dict]:
+                step, batch, rows = xs
+                return self._one_step(state, step, batch, RecordedStates(rows))
+
+            state, terms = jax.lax.scan(body, state, (start + jnp.arange(length), *fed))
+            return state, jax.tree.map(lambda values: jnp.mean(values), terms)
+
+        return jax.vmap(one_seed)(state, fed)
+
+
+class Trainer:
+    """Trains one distance per seed, all in the same compiled program.
+
+    `data` is one data set for all seeds or one per seed. The same seeds give the same weights to the bit on the same
+    machine, whether the training was interrupted, resumed or cut into other chunks.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        data: Trajectories | Sequence[Trajectories],
+        *,
+        steps: int,
+        seeds: Sequence[int] = (0,),
+        name: str = "",
+        encode_distinct: bool | None = None,
+    ) -> None:
+        if steps < 1:
+            raise InputError(f"The number of steps must be at least 1, but is {steps}.")
+        if not seeds:
+            raise InputError("Give at least one seed.")
+        self.objective, self.steps, self.seeds, self.name = objective, steps, tuple(seeds), name
+        self.data = [data] if isinstance(data, Trajectories) else list(data)
+        if len(self.data) not in (1, len(self.seeds)):
+            raise InputError(
+                f"There are {len(self.data)} data sets for {len(self.seeds)} seeds; give one, or one each."
+            )
+        if len({item.state_size for item in self.data}) > 1:
+            raise InputError("The data sets of the seeds have states of different sizes.")
+        self.step = 0
+        self._program = Program(objective, steps, len(self.data) > 1)
+        tables = [objective.tables(item) for item in self.data]
+        self._feed: HostFeed | None = None
+        self._encodes_distinct = False
+        if self.data[0].is_mapped:
+            if len(self.data) > 1:
+                raise InputError("Memory-mapped data cannot differ between seeds; give one data set.")
+            self._feed = HostFeed(objective, self.data[0], tables[0])
+        else:
+            states = self._state_views(tables[0], encode_distinct)
+            self._data = jax.device_put(
+                stack_padded(list(zip(tables, states, strict=True)))
+                if len(self.data) > 1
+                else jax.tree.map(np.asarray, (tables[0], states[0]))
+            )
+        self.state = self._initial_state()
+
+    # ---------------------------------------------------------------- training
+
+    @property
+    def chunk_length(self) -> int:
+        """How many steps to ask for at once: a fraction of a second to a few seconds of work."""
+        if jax.default_backend() != "cpu":
+            return 500
+        return 100 if self._encodes_distinct else 20
+
+    def advance(self, steps: int) -> dict[str, np.ndarray]:
+        """Train `steps` further steps (not past the end); the mean of every named term over them, one per seed."""
+        steps = min(steps, self.steps - self.step)
+        if steps < 1:
+            return {}
+        if self._feed is None:
+            self.state, terms = self._program.chunk(self.state, self.step, self._data, length=steps)
+        else:
+            keys = np.asarray(jax.random.key_data(self.state.keys))
+            fed = self._feed.take(keys, self.step, steps, self.steps)
+            self.state, terms = self._program.fed_chunk(self.state, self.step, fed, length=steps)
+        self.step += steps
+        return {name: np.asarray(values) for name, values in terms.items()}
+
+    def models(self) -> list[DistanceModel]:
+        """The distances as they stand, one model per seed."""
+        return [
+            DistanceModel(
+                jax.tree.map(lambda leaf, k=k: leaf[k] if eqx.is_array(leaf) else leaf, self.state.distance),
+                self.objective.architecture,
+                Provenance(
+                    objective=self.objective.name,
+                    hyperparameters=self.objective.hyperparameters(),
+                    steps=self.step,
+                    seed=seed,
+                    data=self.name,
+                    data_fingerprint=self.data[k if len(self.data) > 1 else 0].fingerprint,
+                ),
+            )
+            for k, seed in enumerate(self.seeds)
+        ]
+
+    # ---------------------------------------------------------------- checkpoints
+
+    def save(self, path: str | Path) -> None:
+        """Write everything that is needed to go on from here."""
+        write_tensors(path, "checkpoint", named_leaves(_plain(self.state)), {"step": self.step, **self._identity()})
+
+    def restore(self, path: str | Path) -> None:
+        """Go on from a checkpoint of the same objective, data, seeds and number of steps."""
+        tensors, header = read_tensors(path, "checkpoint")
+        for what, value in self._identity().items():
+            if header.get(what) != value:
+                raise InputError(
+                    f"{path} was made with other {what}; start anew in another folder, or use the same settings."
+                )
+        plain = with_named_leaves(_plain(self.state), tensors)
+        self.state = plain._replace(keys=jax.random.wrap_key_data(plain.keys))
+        self.step = int(header["step"])
+
+    def _identity(self) -> dict[str, Any]:
+        return {
+            "objective": self.objective.name,
+            "settings": _as_json(self.objective.hyperparameters()),
+            "seeds": list(self.seeds),
+            "steps": self.steps,
+            "data": [item.fingerprint for item in self.data],
+        }
+
+    # ---------------------------------------------------------------- inside
+
+    def _initial_state(self) -> TrainState:
+        # One set of statistics per data set; a seed's own data standardises its own inputs.
+        statistics = [fit_standardise(item.states) for item in self.data]
+        shared = len(statistics) == 1
+        stacked = statistics[0] if shared else jax.tree.map(lambda *leaves: jnp.stack(leaves), *statistics)
+        keys = jax.vmap(jax.random.key)(jnp.asarray(self.seeds, jnp.uint32))
+
+        return self._program.initial(keys, stacked)
+
+    def _state_views(self, table: Any, encode_distinct: bool | None) -> list[States]:
+        if encode_distinct is None:
+            batch = jax.eval_shape(self.objective.sample, jax.random.key(0), table)
+            rows = sum(leaf.size for leaf in jax.tree.leaves(batch) if jnp.issubdtype(leaf.dtype, jnp.integer))
+            encode_distinct = all(len(item.distinct) <= rows // 2 for item in self.data)
+        self._encodes_distinct = encode_distinct
+        if encode_distinct:
+            return [DistinctStates(item.distinct.states, item.distinct.index) for item in self.data]  # type: ignore[arg-type]
+        return [RecordedStates(item.states) for item in self.data]  # type: ignore[arg-type]
+
+def _plain(state: TrainState) -> TrainState:
+    """`state` with its random keys as ordinary arrays, which files can hold."""
+    return state._replace(keys=jax.random.key_data(state.keys))
+
+
+def _as_json(value: Any) -> Any:
+    """As it would come back from a JSON file (tuples become lists)."""
+    if isinstance(value, dict):
+        return {key: _as_json(item) for key, item in value.items()}
+    return [_as_json(item) for item in value] if isinstance(value, list | tuple) else value

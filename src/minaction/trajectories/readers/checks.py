@@ -1,0 +1,72 @@
+"""What every reader does before it trusts a file: name it in errors, refuse what does not fit into memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ...errors import InputError, MissingExtra
+
+_GIB = 1 << 30
+MOST_BYTES = 64 * _GIB
+_SUSPICIOUS_BYTES = _GIB
+_SUSPICIOUS_RATIO = 1000  # recorded numbers never compress like this; a file made to fill memory does
+
+
+@contextlib.contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Put the file's name in front of what is wrong with its contents."""
+    try:
+        yield
+    except MissingExtra:
+        raise
+    except InputError as error:
+        message = str(error)
+        if str(path) in message:
+            raise
+        raise InputError(f"{path}: {message[:1].lower()}{message[1:]}") from error
+
+
+@contextlib.contextmanager
+def parsing(path: str | Path, kind: str) -> Iterator[None]:
+    """Wrap calls into a format's own library, whose failures on a broken file are of every type there is."""
+    try:
+        yield
+    except (InputError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        raise InputError(
+            f"{path} cannot be read as {kind}, it is damaged, truncated or of another kind ({reason}); "
+            "make or download it again."
+        ) from error
+
+
+def refuse_if_too_large(path: str | Path, what: str, num_bytes: int, stored_bytes: int) -> None:
+    """Compare what a file says it holds with the memory there is, before any of it is unpacked."""
+    if num_bytes > _SUSPICIOUS_BYTES and num_bytes > _SUSPICIOUS_RATIO * max(stored_bytes, 1):
+        raise InputError(
+            f"{path}: {what} would unpack from {stored_bytes} bytes to {num_bytes / _GIB:.1f} GiB, which no "
+            "recorded data does; it was left alone."
+        )
+    limit = min(MOST_BYTES, _physical_memory())
+    if num_bytes > limit:
+        raise InputError(
+            f"{path}: {what} needs {num_bytes / _GIB:.1f} GiB of memory where at most {limit / _GIB:.1f} GiB "
+            "are used; split the file, or save it as float32 .npy and read it with memory_map=True."
+        )
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Names for an error message, cut short where there are many."""
+    listed = [repr(name) for name in names]
+    return ", ".join(listed[:8]) + (", ..." if len(listed) > 8 else "") if listed else "nothing"
+
+
+def _physical_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # a system that does not tell
+        return MOST_BYTES

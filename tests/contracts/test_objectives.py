@@ -1,0 +1,205 @@
+"""What every objective must do inside the one trainer, checked for all presets with tiny networks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError, dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from minaction.distance import Distance
+from minaction.objectives import PRESETS, Objective, make_objective
+from minaction.objectives.states import DistinctStates, RecordedStates, States
+from minaction.training.trainer import Trainer
+from minaction.trajectories.dataset import Trajectories
+from minaction.trees import named_leaves
+
+STEPS, CHUNK = 60, 20
+TINY: dict[str, dict[str, Any]] = {
+    "maddist": {"stages": "16,8", "batch_size": 32, "constraint_batch_size": 32, "learning_rate": 3e-3},
+    "tdmaddist": {"stages": "16,8", "batch_size": 32, "constraint_batch_size": 32, "learning_rate": 3e-3},
+    "plandist": {"stages": "16,8", "batch_size": 32, "learning_rate": 3e-3},
+    "qrl": {
+        "stages": "[[16, 8], [16]]",
+        "quasimetric": "iqe-maxmean/4",
+        "batch_size": 32,
+        "learning_rate": 3e-3,
+    },
+    "hilbert": {"stages": "16,8", "batch_size": 32, "learning_rate": 3e-3},
+}
+EXPECTED_TERMS = {
+    "maddist": {"trajectory", "separation", "constraint"},
+    "tdmaddist": {"trajectory", "random_goal", "constraint", "bootstrap_tighter"},
+    "plandist": {"trajectory", "constraint"},
+    "qrl": {"push", "constraint", "violation", "multiplier"},
+    "hilbert": {"expectile", "value_low", "value_high"},
+}
+
+
+def tiny(preset: str) -> Objective:
+    return make_objective(preset, TINY[PRESETS[preset].name])
+
+
+def chain_walks() -> Trajectories:
+    """Random walks on a chain of twelve states, one episode of a single state among them."""
+    generator = np.random.default_rng(0)
+    episodes = []
+    for length in (40, 1, 25, 60, 2):
+        position = np.clip(np.cumsum(generator.choice([-1, 1, 1], size=length)), 0, 11)
+        episodes.append(np.stack([position, (position % 3)], axis=1))
+    return Trajectories.from_episodes(episodes)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training of two seeds from beginning to end, and what it was at the first stop."""
+
+    trainer: Trainer
+    terms: list[dict[str, np.ndarray]]
+    checkpoint: Any
+    first_stop: dict[str, np.ndarray]
+    end: dict[str, np.ndarray]
+
+
+def tensors(trainer: Trainer) -> dict[str, np.ndarray]:
+    state = trainer.state._replace(keys=jax.random.key_data(trainer.state.keys))
+    return {name: np.array(leaf) for name, leaf in named_leaves(state).items()}
+
+
+def start(preset: str, data: Trajectories) -> Trainer:
+    return Trainer(tiny(preset), data, steps=STEPS, seeds=[0, 1])
+
+
+@pytest.fixture(scope="module")
+def data() -> Trajectories:
+    return chain_walks()
+
+
+@pytest.fixture(scope="module", params=PRESETS)
+def run(request: pytest.FixtureRequest, data: Trajectories, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    trainer = start(request.param, data)
+    checkpoint = tmp_path_factory.mktemp("run") / "checkpoint.safetensors"
+    terms = [trainer.advance(CHUNK)]
+    trainer.save(checkpoint)
+    first_stop = tensors(trainer)
+    while trainer.step < STEPS:
+        terms.append(trainer.advance(CHUNK))
+    return Run(trainer, terms, checkpoint, first_stop, tensors(trainer))
+
+
+def assert_same_bits(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+    assert found.keys() == expected.keys()
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+
+
+# ---------------------------------------------------------------- training
+
+
+def test_every_term_is_finite_for_every_seed_and_the_loss_falls(run: Run) -> None:
+    names = EXPECTED_TERMS[run.trainer.objective.name]
+    for terms in run.terms:
+        assert set(terms) == names | {"loss"}
+        for name, values in terms.items():
+            assert values.shape == (2,), name
+            assert np.isfinite(values).all(), name
+    assert (run.terms[-1]["loss"] < run.terms[0]["loss"]).all()
+
+
+def test_seeds_differ(run: Run) -> None:
+    weights = [leaf for name, leaf in run.end.items() if name.startswith("distance.encoder.stacks")]
+    assert any(np.any(leaf[0] != leaf[1]) for leaf in weights)
+
+
+def test_the_same_seeds_give_the_same_bits_and_a_resumed_training_ends_like_an_uninterrupted_one(
+    run: Run, data: Trajectories
+) -> None:
+    again = Trainer(run.trainer.objective, data, steps=STEPS, seeds=[0, 1])
+    again.advance(CHUNK)
+    assert_same_bits(tensors(again), run.first_stop)
+    again.advance(CHUNK)  # somewhere else, so that restoring has to undo something
+    again.restore(run.checkpoint)
+    assert again.step == CHUNK
+    assert_same_bits(tensors(again), run.first_stop)
+    while again.step < STEPS:
+        again.advance(CHUNK)
+    assert_same_bits(tensors(again), run.end)
+
+
+def test_the_trained_model_is_a_distance(run: Run, data: Trajectories) -> None:
+    for model in run.trainer.models():
+        found = model.pairwise(data.distinct.states, data.distinct.states)
+        assert np.isfinite(found).all()
+        assert (found >= 0).all()
+        np.testing.assert_allclose(np.diag(found), 0, atol=1e-6)
+        assert found.max() > 0
+
+
+# ---------------------------------------------------------------- what a batch means
+
+
+def gradient_of(run: Run, batch: Any, states: States) -> tuple[np.ndarray, np.ndarray]:
+    """Loss and gradient of the first seed as it stands, the gradient as one vector."""
+    objective = run.trainer.objective
+    distance, extra = jax.tree.map(lambda leaf: leaf[0], run.trainer.state[:3:2])
+
+    @eqx.filter_jit
+    @eqx.filter_value_and_grad
+    def value_and_gradient(distance: Distance) -> jax.Array:
+        return objective.loss(distance, extra, batch, states, jnp.asarray(0.5))[0]
+
+    value, gradient = value_and_gradient(distance)
+    return np.asarray(value), np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(gradient)])
+
+
+def test_recorded_distinct_and_fed_states_give_the_same_gradient(run: Run, data: Trajectories) -> None:
+    table = jax.tree.map(jnp.asarray, run.trainer.objective.tables(data))
+    batch = run.trainer.objective.sample(jax.random.key(5), table)
+    leaves, structure = jax.tree.flatten(batch)
+    rows, renumbered, position = [], [], 0
+    for leaf in leaves:
+        if not jnp.issubdtype(leaf.dtype, jnp.integer):
+            assert (leaf > 0).all()  # the only numbers so far are elapsed times
+            renumbered.append(leaf)
+            continue
+        assert 0 <= leaf.min() <= leaf.max() < data.num_states
+        rows.append(data.states[np.ravel(leaf)])
+        renumbered.append(jnp.arange(position, position + leaf.size).reshape(leaf.shape))
+        position += leaf.size
+    recorded = gradient_of(run, batch, RecordedStates(jnp.asarray(data.states)))
+    distinct = DistinctStates(jnp.asarray(data.distinct.states), jnp.asarray(data.distinct.index))
+    fed = RecordedStates(jnp.asarray(np.concatenate(rows)))
+    assert len(data.distinct) < 13
+    for other in (
+        gradient_of(run, batch, distinct),
+        gradient_of(run, jax.tree.unflatten(structure, renumbered), fed),
+    ):
+        np.testing.assert_allclose(other[0], recorded[0], rtol=1e-5)
+        assert np.linalg.norm(other[1] - recorded[1]) < 1e-5 * np.linalg.norm(recorded[1])
+
+
+# ---------------------------------------------------------------- a description of itself
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_an_objective_describes_itself_and_cannot_be_changed(preset: str) -> None:
+    objective = PRESETS[preset]
+    assert json.loads(json.dumps(objective.hyperparameters()))["batch_size"] > 0
+    assert type(objective).__doc__
+    assert "d(" in type(objective).__doc__ or "V_k(" in type(objective).__doc__  # type: ignore[operator]
+    assert hash(objective) == hash(make_objective(preset))
+    with pytest.raises(FrozenInstanceError):
+        objective.learning_rate = 1.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("quasimetric", ["wide-norm", "iqe-sum/4", "iqe-maxmean/4", "l2"])
+@pytest.mark.parametrize("preset", ["maddist", "tdmaddist"])
+def test_other_quasimetrics_train_as_well(preset: str, quasimetric: str, data: Trajectories) -> None:
+    settings = {**TINY[preset], "quasimetric": quasimetric}
+    trainer = Trainer(make_objective(preset, settings), data, steps=4)
+    assert all(np.isfinite(values).all() for values in trainer.advance(4).values())

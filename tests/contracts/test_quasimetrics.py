@@ -1,0 +1,209 @@
+"""Every quasimetric through one set of checks: the laws, broadcasting, gradients, descriptions."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+
+import equinox as eqx
+import hypothesis.extra.numpy as hnp
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jax.flatten_util import ravel_pytree
+
+from minaction.errors import InputError
+from minaction.quasimetrics import (
+    IQE,
+    L1,
+    L2,
+    QUASIMETRIC_NAMES,
+    Convex,
+    Max,
+    Mean,
+    Quasimetric,
+    Simple,
+    Sum,
+    WideNorm,
+    make_quasimetric,
+    quasimetric_from_config,
+)
+
+MEMBERS: dict[str, Callable[[int], Quasimetric]] = {
+    "simple": lambda size: Simple(),
+    "simple-alpha": lambda size: Simple(alpha=0.3),
+    "max": lambda size: Max(),
+    "sum": lambda size: Sum(),
+    "mean": lambda size: Mean(),
+    "convex": lambda size: Convex([Sum(), IQE(4, "sum"), L2()], [0.2, 0.5, 0.3]),
+    "convex-symmetric": lambda size: Convex([L1(), L2()], [0.5, 0.5]),
+    "wide-norm": lambda size: WideNorm(size, components=3, component_size=5, key=jax.random.key(3)),
+    "iqe-sum": lambda size: IQE(4, "sum"),
+    "iqe-maxmean": lambda size: IQE(4, "maxmean"),
+    "iqe-one-component": lambda size: IQE(size, "maxmean"),
+    "l1": lambda size: L1(),
+    "l2": lambda size: L2(),
+}
+SHAPES = [(8,), (2, 3, 8), (3, 16)]  # few, so that each is compiled once
+EVERY = pytest.mark.parametrize("member", MEMBERS)
+distance = eqx.filter_jit(lambda quasimetric, x, y: quasimetric(x, y))
+# The gradient of the sum of all distances by what is learned, by x and by y.
+slopes = eqx.filter_jit(eqx.filter_grad(lambda parts: jnp.sum(parts[0](parts[1], parts[2]))))
+
+
+@functools.cache
+def trained(member: str, size: int) -> Quasimetric:
+    """The member with other values of what it learns than the ones it starts with."""
+    arrays, rest = eqx.partition(MEMBERS[member](size), eqx.is_inexact_array)
+    leaves, structure = jax.tree.flatten(arrays)
+    moved = [leaf + jax.random.normal(jax.random.key(k), leaf.shape, leaf.dtype) for k, leaf in enumerate(leaves)]
+    return eqx.combine(jax.tree.unflatten(structure, moved), rest)
+
+
+def normal(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+@st.composite
+def points(draw: st.DrawFn, count: int) -> np.ndarray:
+    """`count` arrays of one shape: values of 0.001 to 10000 of either sign, zeros and repeats among them."""
+    magnitude = st.floats(2**-10, 10_000, width=32)
+    values = st.one_of(st.just(0.0), magnitude, magnitude.map(lambda value: -value))
+    return draw(hnp.arrays(np.float32, (count, *draw(st.sampled_from(SHAPES))), elements=values))
+
+
+@EVERY
+@settings(max_examples=15, deadline=None)
+@given(points(1))
+def test_a_point_is_exactly_zero_away_from_itself(member: str, values: np.ndarray) -> None:
+    (x,) = jnp.asarray(values)
+    assert not np.any(distance(trained(member, x.shape[-1]), x, x))
+
+
+@EVERY
+@settings(max_examples=15, deadline=None)
+@given(points(3))
+def test_distances_are_not_negative_and_obey_the_triangle_inequality(member: str, values: np.ndarray) -> None:
+    x, y, z = jnp.asarray(values)
+    quasimetric = trained(member, x.shape[-1])
+    direct = np.asarray(distance(quasimetric, x, z))
+    detour = np.asarray(distance(quasimetric, x, y)) + np.asarray(distance(quasimetric, y, z))
+    assert direct.shape == values.shape[1:-1]
+    assert np.all(np.isfinite(direct))
+    assert np.all(direct >= 0)
+    assert np.all(direct <= detour * (1 + 1e-5))
+
+
+@EVERY
+@settings(max_examples=15, deadline=None)
+@given(points(2), st.floats(1e-3, 1e4))
+def test_distances_scale_with_the_latent(member: str, values: np.ndarray, factor: float) -> None:
+    x, y = jnp.asarray(values)
+    quasimetric = trained(member, x.shape[-1])
+    scaled = np.asarray(distance(quasimetric, factor * x, factor * y))
+    expected = factor * np.asarray(distance(quasimetric, x, y), np.float64)
+    # Scaling rounds the values themselves, which shows in the differences of close ones.
+    rounding = 1e-6 * factor * x.shape[-1] * np.abs(values).max()
+    np.testing.assert_allclose(scaled, expected, rtol=1e-5, atol=rounding)
+
+
+@EVERY
+def test_exactly_those_that_say_so_are_symmetric(member: str) -> None:
+    x, y = jnp.asarray(normal(2, 3, 16))
+    quasimetric = trained(member, 16)
+    there, back = np.asarray(distance(quasimetric, x, y)), np.asarray(distance(quasimetric, y, x))
+    assert np.allclose(there, back, rtol=1e-6) == quasimetric.symmetric
+    assert np.all(np.maximum(there, back) > 0)
+    if not quasimetric.symmetric:
+        assert np.mean(np.abs(there - back) / np.maximum(there, back)) > 0.02
+
+
+@EVERY
+def test_broadcasting_is_a_loop_over_pairs(member: str) -> None:
+    x, y = jnp.asarray(normal(5, 8)), jnp.asarray(normal(7, 8, seed=1))
+    quasimetric = trained(member, 8)
+    looped = np.array([[distance(quasimetric, a, b) for b in y] for a in x])
+    np.testing.assert_allclose(distance(quasimetric, x[:, None], y[None, :]), looped, rtol=2e-6)
+    np.testing.assert_allclose(distance(quasimetric, x[0], y), looped[0], rtol=2e-6)
+    np.testing.assert_allclose(distance(quasimetric, x, y[0]), looped[:, 0], rtol=2e-6)
+    assert jax.eval_shape(quasimetric, x[:0], y[:0]).shape == (0,)
+
+
+@EVERY
+def test_gradients_of_all_pairs_are_the_sums_of_those_of_each_pair(member: str) -> None:
+    x, y = jnp.asarray(normal(4, 16)), jnp.asarray(normal(3, 16, seed=1))
+    quasimetric = trained(member, 16)
+    _, x_together, y_together = slopes((quasimetric, x[:, None], y[None, :]))
+    each = [slopes((quasimetric, jnp.tile(row, (3, 1)), y)) for row in x]
+    x_each, y_each = (np.stack([gradients[k] for gradients in each]) for k in (1, 2))
+    np.testing.assert_allclose(x_together[:, 0], x_each.sum(1), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(y_together[0], y_each.sum(0), rtol=1e-5, atol=1e-6)
+
+
+@EVERY
+def test_gradients_agree_with_finite_differences(member: str) -> None:
+    with jax.enable_x64(True):
+        arrays, rest = eqx.partition(trained(member, 8), eqx.is_inexact_array)
+        values, unravel = ravel_pytree(jax.tree.map(lambda leaf: leaf.astype(np.float64), arrays))
+        both = jnp.asarray(np.random.default_rng(2).normal(scale=3, size=(4, 2, 8)))
+
+        def total(flat: jax.Array) -> jax.Array:
+            x, y = jnp.moveaxis(flat[: both.size].reshape(both.shape), 1, 0)
+            return jnp.sum(eqx.combine(unravel(flat[both.size :]), rest)(x, y) * jnp.arange(1, 5))
+
+        at = jnp.concatenate([both.ravel(), values])
+
+        @jax.jit
+        def three_ways() -> tuple[jax.Array, jax.Array, jax.Array]:
+            steps = 1e-5 * jnp.eye(at.size)
+            central = jax.vmap(lambda step: (total(at + step) - total(at - step)) / 2e-5)(steps)
+            return central, jax.grad(total)(at), jax.jacfwd(total)(at)
+
+        central, reverse, forward = three_ways()
+        np.testing.assert_allclose(reverse, central, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(forward, central, rtol=1e-6, atol=1e-7)
+        assert np.any(np.abs(reverse) > 0.01)
+
+
+@EVERY
+@pytest.mark.parametrize("scale", [0.0, 1e-20, 1.0, 1e4])
+def test_gradients_are_finite_where_points_or_coordinates_coincide(member: str, scale: float) -> None:
+    x = scale * jnp.asarray(normal(3, 16))
+    y = jnp.stack([x[0], x[1].at[5].add(scale), jnp.roll(x[2], 1)])
+    gradients = slopes((trained(member, 16), x, y))
+    for leaf in jax.tree.leaves(eqx.filter(gradients, eqx.is_inexact_array)):
+        assert np.all(np.isfinite(leaf))
+    assert np.all(gradients[1][0] == 0)  # a distance of zero is a minimum
+
+
+@EVERY
+def test_a_description_survives_json_and_builds_the_same_distance(member: str) -> None:
+    original = trained(member, 16)
+    rebuilt = quasimetric_from_config(json.loads(json.dumps(original.to_config())))
+    assert type(rebuilt) is type(original)
+    assert rebuilt.to_config() == original.to_config()
+    assert rebuilt.symmetric == original.symmetric
+    loaded = eqx.combine(eqx.filter(original, eqx.is_inexact_array), rebuilt)
+    x, y = jnp.asarray(normal(2, 3, 16))
+    np.testing.assert_array_equal(distance(loaded, x, y), distance(original, x, y))
+
+
+@pytest.mark.parametrize("name", QUASIMETRIC_NAMES)
+def test_every_name_makes_a_member_for_the_usual_latent(name: str) -> None:
+    quasimetric = make_quasimetric(name, 256, jax.random.key(0))
+    assert quasimetric.to_config()["name"] == ("iqe" if name.startswith("iqe") else name)
+    x, y = jnp.asarray(normal(2, 4, 256))
+    assert np.all(np.asarray(distance(quasimetric, x, y)) > 0)
+
+
+@EVERY
+def test_latents_of_different_or_no_size_are_refused(member: str) -> None:
+    quasimetric = MEMBERS[member](8)
+    with pytest.raises(InputError, match="from a latent of 8 numbers to one of 1"):
+        quasimetric(jnp.zeros((2, 8)), jnp.zeros((2, 1)))
+    with pytest.raises(InputError, match="latent"):
+        quasimetric.check_size(0)
