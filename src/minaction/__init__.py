@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .objectives import Hilbert as Hilbert
     from .objectives import MadDist as MadDist
     from .objectives import PlanDist as PlanDist
+    from .objectives import TautDist as TautDist
     from .objectives import TDMadDist as TDMadDist
     from .tasks import Task as Task
     from .tasks import Truth as Truth
@@ -43,6 +44,7 @@ _HOMES = {
     "MadDist": "objectives",
     "PlanDist": "objectives",
     "QRL": "objectives",
+    "TautDist": "objectives",
     "TDMadDist": "objectives",
     "Task": "tasks",
     "Truth": "tasks",
@@ -54,6 +56,7 @@ _HOMES = {
     "collect": "trajectories",
     "read": "trajectories",
 }
+
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,7 +60,7 @@ class DistanceModel:
 
     def embed(self, states: ArrayLike) -> jax.Array:
         """The embeddings phi(s) of states (..., D)."""
-        return self._embed(self.network, self._states(states))
+        return _embed(self.network, self._states(states))
 
     def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
         """d(s, g) for states and goals (..., D); leading axes broadcast."""
@@ -72,7 +71,7 @@ class DistanceModel:
             raise InputError(
                 f"States {states.shape} and goals {goals.shape} do not broadcast; use pairwise for all pairs."
             ) from None
-        return self._distance(self.network, states, goals)
+        return _distance(self.network, states, goals)
 
     def pairwise(self, states: ArrayLike, goals: ArrayLike) -> np.ndarray:
         """d(s_i, g_j) for all pairs, (n, m) float32.
@@ -82,7 +81,7 @@ class DistanceModel:
         sources, targets = self._embed_rows(states), self._embed_rows(goals)
         result = np.empty((len(sources), len(targets)), np.float32)
         for rows, columns in _blocks(len(sources), len(targets), sources.shape[1]):
-            result[rows, columns] = self._between(self.network, sources[rows], targets[columns])
+            result[rows, columns] = _between(self.network, sources[rows], targets[columns])
         return result
 
     def nearest(
@@ -104,7 +103,7 @@ class DistanceModel:
         index = np.empty((len(queries), 0), np.int64)
         for rows, columns in _blocks(len(queries), len(candidates), candidates.shape[1], whole_rows=True):
             pair = (queries[rows], candidates[columns])
-            found = self._between(self.network, *pair) if direction == "from" else self._back(self.network, *pair)
+            found = _between(self.network, *pair) if direction == "from" else _between_back(self.network, *pair)
             best = np.concatenate([best, np.asarray(found)], axis=1)
             numbers = np.arange(columns.start, columns.stop)
             index = np.concatenate([index, np.broadcast_to(numbers, found.shape)], axis=1)
@@ -139,22 +138,6 @@ class DistanceModel:
 
     # ---------------------------------------------------------------- inside
 
-    @cached_property
-    def _embed(self) -> Any:
-        return eqx.filter_jit(lambda network, states: network.encoder(states))
-
-    @cached_property
-    def _distance(self) -> Any:
-        return eqx.filter_jit(lambda network, states, goals: network(states, goals))
-
-    @cached_property
-    def _between(self) -> Any:
-        return eqx.filter_jit(lambda network, x, y: network.quasimetric(x[:, None], y[None, :]))
-
-    @cached_property
-    def _back(self) -> Any:
-        return eqx.filter_jit(lambda network, x, y: network.quasimetric(y[None, :], x[:, None]))
-
     def _states(self, values: ArrayLike) -> jax.Array:
         try:
             states = jnp.asarray(values, jnp.float32)
@@ -174,6 +157,29 @@ class DistanceModel:
         step = max(1, WORKING_BYTES // (8 * widest))
         parts = [np.asarray(self.embed(states[a : a + step])) for a in range(0, max(1, len(states)), step)]
         return np.concatenate(parts)
+
+
+# Compiled once for all models of the same shape, not once per model.
+
+
+@eqx.filter_jit
+def _embed(network: Distance, states: jax.Array) -> jax.Array:
+    return network.encoder(states)
+
+
+@eqx.filter_jit
+def _distance(network: Distance, states: jax.Array, goals: jax.Array) -> jax.Array:
+    return network(states, goals)
+
+
+@eqx.filter_jit
+def _between(network: Distance, x: Any, y: Any) -> jax.Array:
+    return network.quasimetric(x[:, None], y[None, :])
+
+
+@eqx.filter_jit
+def _between_back(network: Distance, x: Any, y: Any) -> jax.Array:
+    return network.quasimetric(y[None, :], x[:, None])
 
 
 def _blocks(rows: int, columns: int, latent: int, whole_rows: bool = False) -> Iterator[tuple[slice, slice]]:

@@ -21,6 +21,7 @@ from minaction.trees import named_leaves
 
 STEPS, CHUNK = 60, 20
 TINY: dict[str, dict[str, Any]] = {
+    "tautdist": {"stages": "16,8", "batch_size": 32, "bound_batch_size": 32, "learning_rate": 3e-3},
     "maddist": {"stages": "16,8", "batch_size": 32, "constraint_batch_size": 32, "learning_rate": 3e-3},
     "tdmaddist": {"stages": "16,8", "batch_size": 32, "constraint_batch_size": 32, "learning_rate": 3e-3},
     "plandist": {"stages": "16,8", "batch_size": 32, "learning_rate": 3e-3},
@@ -32,7 +33,9 @@ TINY: dict[str, dict[str, Any]] = {
     },
     "hilbert": {"stages": "16,8", "batch_size": 32, "learning_rate": 3e-3},
 }
+FALLING = {"tautdist": "slack"}  # where the loss itself need not fall, because a weight in it rises
 EXPECTED_TERMS = {
+    "tautdist": {"slack", "strain", "overstretched", "above_median", "median"},
     "maddist": {"trajectory", "separation", "constraint"},
     "tdmaddist": {"trajectory", "random_goal", "constraint", "bootstrap_tighter"},
     "plandist": {"trajectory", "constraint"},
@@ -80,7 +83,14 @@ def data() -> Trajectories:
     return chain_walks()
 
 
-@pytest.fixture(scope="module", params=PRESETS)
+# The variants compile to programs of their own but differ from the others in numbers alone.
+VARIANTS = ("tdmaddist-paper-table", "plandist-simple", "qrl-long")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.slow if name in VARIANTS else ()) for name in PRESETS],
+)
 def run(request: pytest.FixtureRequest, data: Trajectories, tmp_path_factory: pytest.TempPathFactory) -> Run:
     trainer = start(request.param, data)
     checkpoint = tmp_path_factory.mktemp("run") / "checkpoint.safetensors"
@@ -108,7 +118,8 @@ def test_every_term_is_finite_for_every_seed_and_the_loss_falls(run: Run) -> Non
         for name, values in terms.items():
             assert values.shape == (2,), name
             assert np.isfinite(values).all(), name
-    assert (run.terms[-1]["loss"] < run.terms[0]["loss"]).all()
+    falling = FALLING.get(run.trainer.objective.name, "loss")
+    assert (run.terms[-1][falling] < run.terms[0][falling]).all()
 
 
 def test_seeds_differ(run: Run) -> None:
@@ -143,17 +154,16 @@ def test_the_trained_model_is_a_distance(run: Run, data: Trajectories) -> None:
 # ---------------------------------------------------------------- what a batch means
 
 
+@eqx.filter_jit
+@eqx.filter_value_and_grad
+def value_and_gradient(distance: Distance, objective: Objective, extra: Any, batch: Any, states: States) -> Any:
+    return objective.loss(distance, extra, batch, states, jnp.asarray(0.5))[0]
+
+
 def gradient_of(run: Run, batch: Any, states: States) -> tuple[np.ndarray, np.ndarray]:
     """Loss and gradient of the first seed as it stands, the gradient as one vector."""
-    objective = run.trainer.objective
-    distance, extra = jax.tree.map(lambda leaf: leaf[0], run.trainer.state[:3:2])
-
-    @eqx.filter_jit
-    @eqx.filter_value_and_grad
-    def value_and_gradient(distance: Distance) -> jax.Array:
-        return objective.loss(distance, extra, batch, states, jnp.asarray(0.5))[0]
-
-    value, gradient = value_and_gradient(distance)
+    distance, extra = jax.tree.map(lambda leaf: leaf[0], (run.trainer.state.distance, run.trainer.state.extra))
+    value, gradient = value_and_gradient(distance, run.trainer.objective, extra, batch, states)
     return np.asarray(value), np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(gradient)])
 
 
@@ -197,8 +207,16 @@ def test_an_objective_describes_itself_and_cannot_be_changed(preset: str) -> Non
         objective.learning_rate = 1.0  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("quasimetric", ["wide-norm", "iqe-sum/4", "iqe-maxmean/4", "l2"])
-@pytest.mark.parametrize("preset", ["maddist", "tdmaddist"])
+@pytest.mark.parametrize(
+    ("preset", "quasimetric"),
+    [
+        ("maddist", "wide-norm"),
+        ("tdmaddist", "iqe-maxmean/4"),
+        *(pytest.param("maddist", name, marks=pytest.mark.slow) for name in ("iqe-sum/4", "iqe-maxmean/4", "l2")),
+        *(pytest.param("tdmaddist", name, marks=pytest.mark.slow) for name in ("iqe-sum/4", "wide-norm", "l2")),
+        *(pytest.param("qrl", name, marks=pytest.mark.slow) for name in ("simple", "wide-norm", "iqe-sum/4")),
+    ],
+)
 def test_other_quasimetrics_train_as_well(preset: str, quasimetric: str, data: Trajectories) -> None:
     settings = {**TINY[preset], "quasimetric": quasimetric}
     trainer = Trainer(make_objective(preset, settings), data, steps=4)

@@ -35,20 +35,20 @@ from minaction.quasimetrics import (
 
 MEMBERS: dict[str, Callable[[int], Quasimetric]] = {
     "simple": lambda size: Simple(),
-    "simple-alpha": lambda size: Simple(alpha=0.3),
     "max": lambda size: Max(),
     "sum": lambda size: Sum(),
     "mean": lambda size: Mean(),
-    "convex": lambda size: Convex([Sum(), IQE(4, "sum"), L2()], [0.2, 0.5, 0.3]),
+    "convex": lambda size: Convex([Simple(alpha=0.3), IQE(4, "sum"), L2()], [0.2, 0.5, 0.3]),
     "convex-symmetric": lambda size: Convex([L1(), L2()], [0.5, 0.5]),
     "wide-norm": lambda size: WideNorm(size, components=3, component_size=5, key=jax.random.key(3)),
+    "wide-norm-one-row": lambda size: WideNorm(size, 1, component_size=1, key=jax.random.key(4)),
     "iqe-sum": lambda size: IQE(4, "sum"),
     "iqe-maxmean": lambda size: IQE(4, "maxmean"),
     "iqe-one-component": lambda size: IQE(size, "maxmean"),
     "l1": lambda size: L1(),
     "l2": lambda size: L2(),
 }
-SHAPES = [(8,), (2, 3, 8), (3, 16)]  # few, so that each is compiled once
+SHAPES = [(8,), (2, 3, 16)]  # few, so that each is compiled once
 EVERY = pytest.mark.parametrize("member", MEMBERS)
 distance = eqx.filter_jit(lambda quasimetric, x, y: quasimetric(x, y))
 # The gradient of the sum of all distances by what is learned, by x and by y.
@@ -99,6 +99,18 @@ def test_distances_are_not_negative_and_obey_the_triangle_inequality(member: str
 
 
 @EVERY
+def test_no_detour_through_any_of_many_points_is_shorter(member: str) -> None:
+    # Points that differ in one or two coordinates: shortcuts show there first, as random points are far detours.
+    centre, moves = normal(1, 8), np.concatenate([np.eye(8), -np.eye(8)]).astype(np.float32)
+    twice = (moves[:, None] + moves).reshape(-1, 8)
+    some = np.concatenate([centre, centre + moves, centre + twice])
+    nodes = jnp.asarray(np.unique(some, axis=0))
+    between = np.asarray(distance(trained(member, 8), nodes[:, None], nodes[None, :]))
+    shortest_detour = np.min(between[:, :, None] + between[None, :, :], axis=1)
+    assert np.all(between <= shortest_detour * (1 + 1e-5) + 1e-6)
+
+
+@EVERY
 @settings(max_examples=15, deadline=None)
 @given(points(2), st.floats(1e-3, 1e4))
 def test_distances_scale_with_the_latent(member: str, values: np.ndarray, factor: float) -> None:
@@ -113,7 +125,7 @@ def test_distances_scale_with_the_latent(member: str, values: np.ndarray, factor
 
 @EVERY
 def test_exactly_those_that_say_so_are_symmetric(member: str) -> None:
-    x, y = jnp.asarray(normal(2, 3, 16))
+    x, y = jnp.asarray(normal(2, 2, 3, 16))
     quasimetric = trained(member, 16)
     there, back = np.asarray(distance(quasimetric, x, y)), np.asarray(distance(quasimetric, y, x))
     assert np.allclose(there, back, rtol=1e-6) == quasimetric.symmetric
@@ -158,14 +170,13 @@ def test_gradients_agree_with_finite_differences(member: str) -> None:
         at = jnp.concatenate([both.ravel(), values])
 
         @jax.jit
-        def three_ways() -> tuple[jax.Array, jax.Array, jax.Array]:
+        def both_ways() -> tuple[jax.Array, jax.Array]:
             steps = 1e-5 * jnp.eye(at.size)
             central = jax.vmap(lambda step: (total(at + step) - total(at - step)) / 2e-5)(steps)
-            return central, jax.grad(total)(at), jax.jacfwd(total)(at)
+            return central, jax.grad(total)(at)
 
-        central, reverse, forward = three_ways()
+        central, reverse = both_ways()
         np.testing.assert_allclose(reverse, central, rtol=1e-6, atol=1e-7)
-        np.testing.assert_allclose(forward, central, rtol=1e-6, atol=1e-7)
         assert np.any(np.abs(reverse) > 0.01)
 
 
@@ -188,7 +199,7 @@ def test_a_description_survives_json_and_builds_the_same_distance(member: str) -
     assert rebuilt.to_config() == original.to_config()
     assert rebuilt.symmetric == original.symmetric
     loaded = eqx.combine(eqx.filter(original, eqx.is_inexact_array), rebuilt)
-    x, y = jnp.asarray(normal(2, 3, 16))
+    x, y = jnp.asarray(normal(2, 2, 3, 16))
     np.testing.assert_array_equal(distance(loaded, x, y), distance(original, x, y))
 
 

@@ -18,7 +18,7 @@ pytest.importorskip("ogbench")
 def assert_steps_equal_the_environment(name: str, steps: int, seed: int) -> None:
     """Half of the steps are random, half push on in one direction for a while and so slide along walls."""
     ball, environment, random = BallMaze(name), make_ogbench_maze(name), np.random.default_rng(seed)
-    positions, actions, results = np.empty((steps, 2)), np.empty((steps, 2)), np.empty((steps, 2))
+    positions, actions, memory, results = np.empty((4, steps, 2))
     environment.reset()
     for step in range(steps):
         if step % 100 == 0:
@@ -27,13 +27,15 @@ def assert_steps_equal_the_environment(name: str, steps: int, seed: int) -> None
             actions[step] = random.uniform(-1, 1, size=2)
         elif step % 50 == 0:
             actions[step:] = random.choice([-1.0, -0.3, 0.3, 1.0], size=2)
-        positions[step] = environment.get_xy()
+        positions[step], memory[step] = environment.get_xy(), environment.data.qacc_warmstart
         results[step] = environment.step(actions[step])[0]
-    moved = ball.step(positions, actions)
+    without_memory = ball.step(positions, actions)
+    moved = ball.step(positions, actions, memory)
     touching = ball.layout.clearance(positions + 0.2 * actions) < 0.7
     assert 0.05 < touching[: steps // 2].mean() < 0.5
     assert touching[steps // 2 :].mean() > 0.3
     assert np.abs(moved - results).max() < 1e-12
+    assert np.abs(without_memory - results).max() < 1e-9
 
 
 @pytest.mark.parametrize("name", list(OGBENCH_LAYOUTS))
@@ -45,6 +47,21 @@ def test_a_step_equals_the_environments(name: str) -> None:
 @pytest.mark.parametrize("name", list(OGBENCH_LAYOUTS))
 def test_twenty_thousand_steps_equal_the_environments(name: str) -> None:
     assert_steps_equal_the_environment(name, 20_000, seed=1)
+
+
+def test_a_whole_walk_along_walls_equals_the_environments_to_the_bit() -> None:
+    ball, environment, random = BallMaze("large"), make_ogbench_maze("large"), np.random.default_rng(2)
+    position, memory = ball.layout.random_positions(1, random), np.zeros((1, 2))
+    environment.reset()
+    environment.set_xy(position[0])
+    touches, action = 0, np.zeros(2)
+    for step in range(1000):
+        if step % 30 == 0:
+            action = random.choice([-1.0, -0.3, 0.3, 1.0], size=2)
+        touches += ball.layout.clearance(position[0] + 0.2 * action) < 0.7
+        position = ball.step(position, action[None], memory)
+        assert np.array_equal(position[0], environment.step(action)[0])
+    assert touches > 200
 
 
 def test_balls_do_not_feel_each_other() -> None:

@@ -34,7 +34,9 @@ def assert_steps_equal_the_environment(name: str, steps: int, seed: int) -> None
     gaps = np.abs(ball.step(states, actions) - results).max(axis=1)
     near = ball.layout.clearance(states[:, :2]) < 0.11
     assert gaps[~near].max() < 1e-12
-    assert gaps[near].max() < 1e-9  # MuJoCo's solver stops a hair earlier or later, depending on the step before
+    # MuJoCo's solver begins where it ended a step ago, and so stops a hair earlier or later than from nothing.
+    assert np.median(gaps[near]) < 1e-12
+    assert gaps[near].max() < 1e-4
 
 
 @pytest.mark.parametrize("name", list(POINT_MAZE_LAYOUTS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import equinox as eqx
@@ -52,11 +53,11 @@ def member_embeddings(encoder: Encoder, states: np.ndarray) -> list[np.ndarray]:
                 x = x @ np.float64(layer.weight) + np.float64(layer.bias)
                 if k == len(perceptron.layers) - 1:
                     break
+                x = activation(perceptron.activation, x)
                 if perceptron.norms:
                     norm = perceptron.norms[k]
                     x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-6)
                     x = x * np.float64(norm.weight) + np.float64(norm.bias)
-                x = activation(perceptron.activation, x)
         found.append(x)
     return found
 
@@ -68,7 +69,7 @@ def interval_union(x: np.ndarray, y: np.ndarray, size: int) -> np.ndarray:
         for component in range(lengths.shape[1]):
             part = slice(component * size, (component + 1) * size)
             points = np.unique(np.concatenate([x[row, part], y[row, part]]))
-            for low, high in zip(points[:-1], points[1:], strict=True):
+            for low, high in pairwise(points):
                 if np.any((x[row, part] <= low) & (y[row, part] >= high)):
                     lengths[row, component] += high - low
     return lengths
@@ -293,10 +294,10 @@ def test_no_gradient_reaches_the_target(objective: Objective, data: Trajectories
 def test_the_target_starts_as_the_distance_and_follows_it_by_the_polyak_factor(objective: Any) -> None:
     data = Trajectories.from_episodes([np.arange(6.0)])
     distance, other, *_ = prepared(objective, data)
-    first = objective.init(distance)
+    first = jax.jit(objective.init)(distance)
     for mine, theirs in zip(jax.tree.leaves(first), jax.tree.leaves(distance), strict=True):
         np.testing.assert_array_equal(mine, theirs)
-    second = objective.advance(other, first, {})
+    second = jax.jit(objective.advance)(other, first, {})
     leaves = zip(*map(jax.tree.leaves, (second, distance, other)), strict=True)
     for moved, before, goal in leaves:
         expected = (1 - objective.polyak) * np.float64(before) + objective.polyak * np.float64(goal)
@@ -310,7 +311,8 @@ def test_hilbert_gradients_are_finite_where_state_and_goal_coincide() -> None:
     data = Trajectories.from_episodes([np.zeros((4, 2)), np.ones((3, 2))])  # nothing ever moves
     objective = Hilbert(network=Network(stages=((8, 4),), members=2), batch_size=32)
     distance, target, batch, _, _ = prepared(objective, data)
-    gradient = eqx.filter_grad(lambda d: loss_of(objective, d, target, batch, data)[0])(distance)
+    compiled = eqx.filter_jit(eqx.filter_grad(lambda d: loss_of(objective, d, target, batch, data)[0]))
+    gradient = compiled(distance)
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient))
 
 

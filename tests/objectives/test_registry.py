@@ -21,7 +21,7 @@ from minaction.objectives import (
 
 
 def test_every_objective_has_a_preset_of_its_own_name_with_its_defaults() -> None:
-    assert set(OBJECTIVES) == {"maddist", "tdmaddist", "plandist", "qrl", "hilbert"}
+    assert set(OBJECTIVES) == {"tautdist", "maddist", "tdmaddist", "plandist", "qrl", "hilbert"}
     for name, kind in OBJECTIVES.items():
         assert kind.name == name
         assert make_objective(name) == kind()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from scipy.stats import chisquare
 from minaction.objectives.sampling import (
     EpisodeTable,
     any_states,
+    below,
     first_steps,
     trajectory_pairs,
     transitions,
@@ -29,6 +31,10 @@ def recorded(lengths: list[int], times: bool = False, seed: int = 0) -> Trajecto
     episodes = [generator.normal(size=(length, 2)) for length in lengths]
     stamps = [np.cumsum(generator.uniform(0.1, 3.0, length)) + 1e6 for length in lengths]
     return Trajectories.from_episodes(episodes, times=stamps if times else None)
+
+
+def table_of(data: Trajectories) -> EpisodeTable:
+    return jax.tree.map(jnp.asarray, EpisodeTable.of(data))
 
 
 def assert_distributed(found: Counter, expected: dict) -> None:
@@ -55,21 +61,21 @@ def pair_probabilities(data: Trajectories, horizon: int | None) -> dict[tuple[in
 @pytest.mark.parametrize("horizon", [None, 1, 2, 100])
 def test_trajectory_pairs_are_drawn_episode_first_then_i_then_j(horizon: int | None) -> None:
     data = recorded(LENGTHS)
-    pairs = trajectory_pairs(jax.random.key(1), EpisodeTable.of(data), 20_000, horizon)
+    pairs = trajectory_pairs(jax.random.key(1), table_of(data), 20_000, horizon)
     found = Counter(zip(np.asarray(pairs.first).tolist(), np.asarray(pairs.second).tolist(), strict=True))
     assert_distributed(found, pair_probabilities(data, horizon))
 
 
 def test_any_states_are_uniform_over_all_states_those_of_single_state_episodes_included() -> None:
     data = recorded(LENGTHS)
-    found = Counter(np.asarray(any_states(jax.random.key(2), EpisodeTable.of(data), 20_000)).tolist())
+    found = Counter(np.asarray(any_states(jax.random.key(2), table_of(data), 20_000)).tolist())
     assert_distributed(found, dict.fromkeys(range(data.num_states), 1 / data.num_states))
 
 
 def test_goals_are_geometrically_ahead_or_uniform() -> None:
     data, discount, future_fraction = recorded(LENGTHS), 0.7, 0.625
     steps, goals = transitions_with_goals(
-        jax.random.key(3), EpisodeTable.of(data), 40_000, discount=discount, future_fraction=future_fraction
+        jax.random.key(3), table_of(data), 40_000, discount=discount, future_fraction=future_fraction
     )
     expected: defaultdict[tuple[int, int], float] = defaultdict(float)
     for (i, following), probability in pair_probabilities(data, horizon=1).items():
@@ -87,9 +93,7 @@ def test_goals_are_geometrically_ahead_or_uniform() -> None:
 
 def test_geometric_offsets_over_a_long_episode_have_the_mean_of_the_discount() -> None:
     data = recorded([5000])
-    steps, goals = transitions_with_goals(
-        jax.random.key(4), EpisodeTable.of(data), 20_000, discount=0.99, future_fraction=1.0
-    )
+    steps, goals = transitions_with_goals(jax.random.key(4), table_of(data), 20_000, discount=0.99, future_fraction=1.0)
     early = np.asarray(steps.first) < 3000  # far enough from the end that clipping has probability 2e-9
     ahead = np.asarray(goals - steps.first)[early]
     assert ahead.min() == 1
@@ -97,7 +101,15 @@ def test_geometric_offsets_over_a_long_episode_have_the_mean_of_the_discount() -
     assert abs(ahead.mean() - 100.0) < 4 * standard_error
 
 
-@settings(max_examples=15, deadline=None)
+@pytest.mark.parametrize("bound", [1, 2, 3, 37, 65_535, 65_536, 65_537, 1_000_003, 2**31 - 1])
+def test_below_scales_random_words_exactly(bound: int) -> None:
+    words = np.random.default_rng(0).integers(0, 2**32, size=2000, dtype=np.uint32)
+    words[:4] = [0, 1, 2**16, 2**32 - 1]
+    expected = [int(word) * bound >> 32 for word in words]
+    np.testing.assert_array_equal(below(jnp.asarray(words), jnp.asarray(bound)), expected)
+
+
+@settings(max_examples=10, deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 9), min_size=1, max_size=8).filter(lambda items: max(items) > 1),
     horizon=st.one_of(st.none(), st.integers(1, 12)),
@@ -105,7 +117,7 @@ def test_geometric_offsets_over_a_long_episode_have_the_mean_of_the_discount() -
 )
 def test_no_pair_crosses_the_end_of_an_episode(lengths: list[int], horizon: int | None, times: bool) -> None:
     data = recorded(lengths, times)
-    table = EpisodeTable.of(data)
+    table = table_of(data)
     episode = np.repeat(np.arange(len(lengths)), lengths)
     clock = np.arange(data.num_states) if data.times is None else data.times
     pairs = trajectory_pairs(jax.random.key(5), table, 256, horizon)
@@ -124,7 +136,7 @@ def test_no_pair_crosses_the_end_of_an_episode(lengths: list[int], horizon: int 
 @pytest.mark.parametrize("times", [False, True])
 def test_first_steps_are_the_transitions_with_which_pairs_begin(times: bool) -> None:
     data = recorded(LENGTHS, times)
-    table = EpisodeTable.of(data)
+    table = table_of(data)
     pairs = trajectory_pairs(jax.random.key(8), table, 128, 5)
     following, step_time = first_steps(table, pairs)
     np.testing.assert_array_equal(following, pairs.first + 1)

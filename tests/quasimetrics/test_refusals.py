@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -37,8 +41,6 @@ KEY = jax.random.key(0)
         (lambda: Convex([Max(), L1()], [1.0]), "2 quasimetrics was given 1 weights"),
         (lambda: Convex([], []), "at least one quasimetric"),
         (lambda: IQE(0), "component size of IQE is 0"),
-        (lambda: IQE(2.5), "component size of IQE is 2.5"),  # type: ignore[arg-type]
-        (lambda: IQE(4, "maxmeen"), "did you mean 'maxmean'"),  # type: ignore[arg-type]
         (lambda: WideNorm(8, components=0, key=KEY), "number of components of the Wide Norm is 0"),
         (lambda: WideNorm(-8, key=KEY), "latent size of the Wide Norm is -8"),
         (lambda: make_quasimetric("iqe-maxmaen", 256, KEY), "did you mean 'iqe-maxmean'"),
@@ -64,14 +66,43 @@ def test_nonsense_is_refused(build: Callable[[], Any], sentence: str) -> None:
         ({"name": "ique", "component_size": 4}, "no quasimetric named 'ique': did you mean 'iqe'"),
         ({"alpha": 0.5}, "no quasimetric named"),
         ({"name": "simple", "alpha": 2.0}, "between 0 and 1"),
-        ({"name": "simple", "alpha": "much"}, "'simple' has entries that do not fit"),
         ({"name": "simple", "beta": 0.5}, "'simple' has entries that do not fit"),
         ({"name": "iqe"}, "'iqe' has entries that do not fit"),
-        ({"name": "iqe", "component_size": "16"}, "component size of IQE is '16'"),
         ({"name": "convex", "members": [{"name": "l3"}], "weights": [1.0]}, "no quasimetric named 'l3'"),
-        ({"name": "convex", "members": ["l1"], "weights": [1.0]}, "only quasimetrics can be combined"),
     ],
 )
 def test_a_description_that_fits_nothing_is_refused(config: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         quasimetric_from_config(config)
+
+
+WRONG_TYPES = [
+    ({"name": "simple", "alpha": "much"}, "'simple' has entries that do not fit"),
+    ({"name": "iqe", "component_size": "16"}, "component size of IQE is '16'"),
+    ({"name": "iqe", "component_size": 2.5}, "component size of IQE is 2.5"),
+    ({"name": "iqe", "component_size": 4, "reduction": "maxmeen"}, "did you mean 'maxmean'"),
+    ({"name": "convex", "members": ["l1"], "weights": [1.0]}, "only quasimetrics can be combined"),
+    ({"name": "convex", "members": 3, "weights": [1.0]}, "'convex' has entries that do not fit"),
+]
+READ_THEM = """
+import json, sys
+from minaction.errors import InputError
+from minaction.quasimetrics import quasimetric_from_config
+for line in sys.stdin:
+    try:
+        quasimetric_from_config(json.loads(line))
+    except InputError as error:
+        print(error)
+    else:
+        print("accepted")
+"""
+
+
+def test_a_description_with_values_of_the_wrong_type_is_refused() -> None:
+    # In a process of its own: here the run-time check of annotations would object before we do.
+    lines = "".join(json.dumps(config) + "\n" for config, _ in WRONG_TYPES)
+    ran = subprocess.run([sys.executable, "-c", READ_THEM], input=lines, capture_output=True, text=True, check=True)
+    sentences = ran.stdout.splitlines()
+    assert len(sentences) == len(WRONG_TYPES)
+    for sentence, (_, expected) in zip(sentences, WRONG_TYPES, strict=True):
+        assert re.search(expected, sentence)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -213,7 +212,7 @@ def test_recorded_moves_of_the_noisy_grid_are_one_cell_along_one_axis_or_none() 
 def test_the_recipe_agrees_with_rolling_the_environment_out(name: str) -> None:
     """Cells at one fixed time are independent between episodes, as a chi-square test needs them."""
     episodes, time = 600, 9
-    made = replace(TASKS[name], episodes=episodes).trajectories(11)  # type: ignore[type-var]
+    made = TASKS[name].trajectories(11, episodes)
     rolled = collect(IDS[name], episodes, seed=12, max_steps=time)
     sides = {"cliffwalking": (11, 3), "keydoor-gridworld": (12, 12), "noisy-gridworld": (4, 4)}[name]
 
@@ -260,6 +259,6 @@ def test_the_noise_of_a_task_can_be_chosen() -> None:
 
 def test_bad_sizes_are_refused() -> None:
     with pytest.raises(InputError, match="episodes"):
-        CliffWalkingTask(episodes=0).trajectories(0)
+        CliffWalkingTask().trajectories(0, episodes=0)
     with pytest.raises(InputError, match="seed"):
         CliffWalkingTask().trajectories(-1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def empty_cache(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def refusal(source: str | Path, **options: bool) -> str:
+def refusal(source: str | Path, **options: Any) -> str:
     with pytest.raises(InputError) as caught:
         read(source, **options)
     message = str(caught.value)

@@ -31,7 +31,7 @@ def save(path: Path, **arrays: Any) -> Path:
     return path
 
 
-def refusal(path: Path, **options: bool) -> str:
+def refusal(path: Path, **options: Any) -> str:
     with pytest.raises(InputError) as caught:
         read(path, **options)
     message = str(caught.value)

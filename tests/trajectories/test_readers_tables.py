@@ -49,7 +49,7 @@ def with_changes(**changes: list[Any] | None) -> dict[str, list[Any]]:
     return {name: values for name, values in {**COLUMNS, **changes}.items() if values is not None}
 
 
-def refusal(path: Path, **options: bool) -> str:
+def refusal(path: Path, **options: Any) -> str:
     with pytest.raises(InputError) as caught:
         read(path, **options)
     message = str(caught.value)

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from ..cli import Data
 from ..errors import InputError
+from ..reports.progress import counting_progress
 from ..tasks import all_tasks, get_task
 from ..trajectories import Trajectories, read
 from ..trajectories.cache import cache_path
@@ -40,7 +41,7 @@ def _list() -> int:
     for column in ("name", "in the cache", "what it is"):
         table.add_column(column, no_wrap=column == "name")
     for name, task in all_tasks().items():
-        cached = cache_path(name, 0, getattr(task, "episodes", None)).exists()
+        cached = cache_path(name, 0, task.default_episodes).exists()
         table.add_row(name, "yes" if cached else "", task.summary)
     Console().print(table)
     return 0
@@ -49,8 +50,8 @@ def _list() -> int:
 def _make(options: Data) -> int:
     console = Console()
     get_task(options.source)  # refuses a name that does not exist before anything starts
-    with console.status(f"making {options.source}"):
-        found = read(options.source, keep_actions=True, seed=options.seed, episodes=options.episodes)
+    with counting_progress(f"making {options.source}") as progress:
+        found = read(options.source, keep_actions=True, seed=options.seed, episodes=options.episodes, progress=progress)
     _describe(console, options.source, found)
     return 0
 

@@ -44,7 +44,7 @@ class LayerNorm(eqx.Module):
 
 
 class Perceptron(eqx.Module):
-    """Hidden layers with an activation (and layer normalisation before it, if asked), then a linear output."""
+    """Hidden layers with an activation (and layer normalisation after it, if asked), then a linear output."""
 
     layers: tuple[Linear, ...]
     norms: tuple[LayerNorm, ...]
@@ -62,6 +62,6 @@ class Perceptron(eqx.Module):
     def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch outputs"]:
         activate = ACTIVATIONS[self.activation]
         for k, layer in enumerate(self.layers[:-1]):
-            x = layer(x)
-            x = activate(self.norms[k](x) if self.norms else x)
+            x = activate(layer(x))
+            x = self.norms[k](x) if self.norms else x
         return self.layers[-1](x)

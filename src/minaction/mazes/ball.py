@@ -3,7 +3,7 @@
 A step of OGBench's PointMaze moves the ball by 0.2 times the action, sets its velocity to zero and lets
 MuJoCo run five frames. Away from the walls nothing acts on the ball, so the step is exactly position + 0.2
 action. Against a wall MuJoCo pushes it out, and because the velocity was zeroed, how far depends on the
-position after the jump alone.
+position after the jump alone, but for the tolerance of MuJoCo's solver.
 """
 
 from __future__ import annotations
@@ -31,20 +31,27 @@ class BallMaze:
         self._mujoco: Any = importlib.import_module("mujoco")
         self._data = self._mujoco.MjData(self._model)
 
-    def step(self, positions: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """The positions (n, 2) after one step with the actions (n, 2), which are within [-1, 1]."""
+    def step(self, positions: np.ndarray, actions: np.ndarray, memory: np.ndarray | None = None) -> np.ndarray:
+        """The positions (n, 2) after one step with the actions (n, 2), which are within [-1, 1].
+
+        MuJoCo's solver begins where it ended a step ago. `memory` (n, 2), zeros at first, holds that for every
+        ball and is updated here; without it pushes agree with the environment's to 1e-9 instead of to the bit.
+        """
+        memory = np.zeros_like(positions) if memory is None else memory
         moved = positions + STEP_LENGTH * actions
-        for k in np.flatnonzero(self.layout.clearance(moved) < self.layout.ball_radius + 1e-9):
-            moved[k] = self._push_out(moved[k])
+        touching = self.layout.clearance(moved) < self.layout.ball_radius + 1e-9
+        memory[~touching] = 0.0
+        for k in np.flatnonzero(touching):
+            moved[k], memory[k] = self._push_out(moved[k], memory[k])
         return moved
 
-    def _push_out(self, position: np.ndarray) -> np.ndarray:
+    def _push_out(self, position: np.ndarray, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         data = self._data
         data.qpos[:] = position
         data.qvel[:] = 0.0
-        data.qacc_warmstart[:] = 0.0  # otherwise the last digit would depend on the ball resolved before this one
+        data.qacc_warmstart[:] = memory
         self._mujoco.mj_step(self._model, data, nstep=_FRAMES)
-        return data.qpos.copy()
+        return data.qpos.copy(), data.qacc_warmstart.copy()
 
 
 def make_ogbench_maze(name: str) -> Any:

@@ -82,7 +82,7 @@ class BallRecipe:
         layout = ball.layout
         route = next_cells(layout)
         draws = self._draw(layout, seed, episodes)
-        position = draws.start
+        position, memory = draws.start, np.zeros((len(episodes), 2))
         index = np.arange(len(episodes))
         reached = np.zeros(len(episodes), dtype=np.int64)
         states = np.empty((len(episodes), self.length, 2))
@@ -95,7 +95,7 @@ class BallRecipe:
             towards /= np.linalg.norm(towards, axis=1, keepdims=True) + 1e-6
             action = np.clip(towards + draws.noise[:, time], -1.0, 1.0)
             states[:, time], actions[:, time] = position, action
-            position = ball.step(position, action)
+            position = ball.step(position, action, memory)
             away = np.linalg.norm(position - draws.goals[index, goal], axis=1)
             reached += away <= GOAL_TOLERANCE
         return states, actions, reached

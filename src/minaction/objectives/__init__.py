@@ -8,4 +8,5 @@ from .qrl import QRL as QRL
 from .registry import OBJECTIVES as OBJECTIVES
 from .registry import PRESETS as PRESETS
 from .registry import make_objective as make_objective
+from .tautdist import TautDist as TautDist
 from .tdmaddist import TDMadDist as TDMadDist

@@ -62,17 +62,14 @@ class MadDist(Objective):
         self, distance: Distance, extra: Any, batch: MadDistBatch, states: States, progress: Float[Array, ""]
     ) -> tuple[Float[Array, ""], Terms]:
         del extra, progress
-        pair_from, pair_to, near_from, near_to, random = states.embed(
-            distance.encoder,
-            batch.pairs.first,
-            batch.pairs.second,
-            batch.near.first,
-            batch.near.second,
-            batch.random,
+        along, near, apart = states.distances(
+            distance,
+            (batch.pairs.first, batch.pairs.second),
+            (batch.near.first, batch.near.second),
+            (batch.random[0], batch.random[1]),
         )
-        q = distance.quasimetric
-        trajectory = relative_error_term(q(pair_from, pair_to), batch.pairs.elapsed)
-        separation = separation_term(q(random[0], random[1]), self.separation_limit)
-        constraint = constraint_term(q(near_from, near_to), batch.near.elapsed)
+        trajectory = relative_error_term(along, batch.pairs.elapsed)
+        separation = separation_term(apart, self.separation_limit)
+        constraint = constraint_term(near, batch.near.elapsed)
         value = trajectory + self.separation_weight * separation + self.constraint_weight * constraint
         return value, {"trajectory": trajectory, "separation": separation, "constraint": constraint}

@@ -41,8 +41,7 @@ class PlanDist(Objective):
         self, distance: Distance, extra: Any, batch: Pairs, states: States, progress: Float[Array, ""]
     ) -> tuple[Float[Array, ""], Terms]:
         del extra, progress
-        pair_from, pair_to = states.embed(distance.encoder, batch.first, batch.second)
-        found = distance.quasimetric(pair_from, pair_to)
+        (found,) = states.distances(distance, (batch.first, batch.second))
         trajectory = relative_error_term(found, batch.elapsed)
         constraint = relative_constraint_term(found, batch.elapsed)
         value = trajectory + self.constraint_weight * constraint

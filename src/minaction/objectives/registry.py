@@ -15,9 +15,11 @@ from .hilbert import HILBERT_NETWORK, Hilbert
 from .maddist import MadDist
 from .plandist import PlanDist
 from .qrl import QRL, QRL_NETWORK
+from .tautdist import TautDist
 from .tdmaddist import TDMadDist
 
 PRESETS: dict[str, Objective] = {
+    "tautdist": TautDist(),
     "maddist": MadDist(),
     "tdmaddist": TDMadDist(),
     "tdmaddist-paper-table": TDMadDist(random_goal_weight=1.0, constraint_weight=0.01, polyak=0.005),

@@ -12,6 +12,9 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
 from ..trajectories.dataset import Trajectories
 
+AnyArray = Array | np.ndarray
+"""On the host when a table is made, on the device when it is used."""
+
 
 class Pairs(NamedTuple):
     """Ordered pairs of states on one trajectory, and the time between them: an upper bound of the MAD."""
@@ -28,11 +31,11 @@ class EpisodeTable(eqx.Module):
     arrays, so that tables of several data sets can be padded and stacked.
     """
 
-    starts: Int[Array, " episodes"]
-    lengths: Int[Array, " episodes"]
-    usable: Int[Array, ""]
-    num_states: Int[Array, ""]
-    times: Float[Array, " states"] | None
+    starts: Int[AnyArray, " episodes"]
+    lengths: Int[AnyArray, " episodes"]
+    usable: Int[AnyArray, ""]
+    num_states: Int[AnyArray, ""]
+    times: Float[AnyArray, " states"] | None
 
     @classmethod
     def of(cls, data: Trajectories) -> EpisodeTable:
@@ -42,11 +45,11 @@ class EpisodeTable(eqx.Module):
         if data.times is not None:  # relative to the episode's start, so that float32 keeps them apart
             times = (data.times - np.repeat(data.times[data.offsets[:-1]], data.lengths)).astype(np.float32)
         return cls(
-            starts=data.offsets[:-1][order].astype(np.int32),  # type: ignore[arg-type]
-            lengths=data.lengths[order].astype(np.int32),  # type: ignore[arg-type]
-            usable=np.int32(np.sum(data.lengths >= 2)),  # type: ignore[arg-type]
-            num_states=np.int32(data.num_states),  # type: ignore[arg-type]
-            times=times,  # type: ignore[arg-type]
+            starts=data.offsets[:-1][order].astype(np.int32),
+            lengths=data.lengths[order].astype(np.int32),
+            usable=np.asarray(np.sum(data.lengths >= 2), np.int32),
+            num_states=np.asarray(data.num_states, np.int32),
+            times=times,
         )
 
     def elapsed(self, first: Int[Array, " n"], second: Int[Array, " n"]) -> Float[Array, " n"]:
@@ -98,7 +101,7 @@ def transitions_with_goals(
     return Pairs(first, first + 1, table.elapsed(first, first + 1)), goals
 
 
-def below(bits: UInt32[Array, "*n"], bound: Int[Array, "*#n"]) -> Int[Array, "*n"]:
+def below(bits: UInt32[Array, "*n"], bound: Int[AnyArray, "*#n"]) -> Int[Array, "*n"]:
     """Uniform integers from 0 to bound - 1: floor(bits * bound / 2^32), from random 32-bit words.
 
     Bounds differ from one draw to the next here, and `jax.random.randint` would compute for each array of them several

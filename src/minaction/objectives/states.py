@@ -13,7 +13,10 @@ from collections.abc import Callable
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
+
+from ..distance import Distance
 
 Encode = Callable[[Float[Array, "rows size"]], Float[Array, "rows latent"]]
 
@@ -25,6 +28,15 @@ class States(eqx.Module):
     def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
         """The embeddings of several index arrays, computed in one pass through `encode`."""
 
+    def distances(
+        self, distance: Distance, *pairs: tuple[Int[Array, ...], Int[Array, ...]]
+    ) -> tuple[Float[Array, ...], ...]:
+        """d(first, second) of several arrays of pairs, in one pass through the encoder and the quasimetric."""
+        first, second = (jnp.concatenate([pair[side].ravel() for pair in pairs]) for side in (0, 1))
+        found = distance.quasimetric(*self.embed(distance.encoder, first, second))
+        ends = np.cumsum([pair[0].size for pair in pairs])
+        return tuple(part.reshape(pair[0].shape) for part, pair in zip(jnp.split(found, ends[:-1]), pairs, strict=True))
+
     @abstractmethod
     def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
         """Whether two indices mean equal states, be they recorded at different times."""
@@ -33,7 +45,7 @@ class States(eqx.Module):
 class RecordedStates(States):
     """Rows as they were recorded."""
 
-    states: Float[Array, "rows size"]
+    states: Float[Array | np.ndarray, "rows size"]
 
     def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
         rows = jnp.concatenate([index.ravel() for index in indices])
@@ -46,12 +58,12 @@ class RecordedStates(States):
 class DistinctStates(States):
     """A table of the different states, and which of them each recorded row is."""
 
-    table: Float[Array, "distinct size"]
-    row: Int[Array, " rows"]
+    table: Float[Array | np.ndarray, "distinct size"]
+    row: Int[Array | np.ndarray, " rows"]
 
     def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
         rows = self.row[jnp.concatenate([index.ravel() for index in indices])]
-        return _split(_look_up(encode(self.table), rows), indices)
+        return _split(_look_up(encode(jnp.asarray(self.table)), rows), indices)
 
     def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
         return self.row[first] == self.row[second]

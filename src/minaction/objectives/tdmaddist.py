@@ -91,19 +91,15 @@ class TDMadDist(Objective):
     ) -> tuple[Float[Array, ""], Terms]:
         del progress
         bootstrap, goal_target = self._targets(extra, batch, states)
-        pair_from, pair_to, step_from, goal, near_from, near_to = states.embed(
-            distance.encoder,
-            batch.pairs.first,
-            batch.pairs.second,
-            batch.steps.first,
-            batch.goals,
-            batch.near.first,
-            batch.near.second,
+        along, to_goal, near = states.distances(
+            distance,
+            (batch.pairs.first, batch.pairs.second),
+            (batch.steps.first, batch.goals),
+            (batch.near.first, batch.near.second),
         )
-        q = distance.quasimetric
-        trajectory = relative_error_term(q(pair_from, pair_to), jnp.minimum(batch.pairs.elapsed, bootstrap))
-        random_goal = relative_error_term(q(step_from, goal), goal_target)
-        constraint = constraint_term(q(near_from, near_to), batch.near.elapsed)
+        trajectory = relative_error_term(along, jnp.minimum(batch.pairs.elapsed, bootstrap))
+        random_goal = relative_error_term(to_goal, goal_target)
+        constraint = constraint_term(near, batch.near.elapsed)
         value = trajectory + self.random_goal_weight * random_goal + self.constraint_weight * constraint
         return value, {
             "trajectory": trajectory,
@@ -121,9 +117,7 @@ class TDMadDist(Objective):
         target: Distance, batch: TDMadDistBatch, states: States
     ) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
         """One observed step, then the target's distance: to the end of each pair, and to each random goal."""
-        following, pair_to, step_to, goal = states.embed(
-            target.encoder, batch.following, batch.pairs.second, batch.steps.second, batch.goals
+        along, to_goal = states.distances(
+            target, (batch.following, batch.pairs.second), (batch.steps.second, batch.goals)
         )
-        bootstrap = batch.step_time + target.quasimetric(following, pair_to)
-        goal_target = batch.steps.elapsed + target.quasimetric(step_to, goal)
-        return jax.lax.stop_gradient(bootstrap), jax.lax.stop_gradient(goal_target)
+        return jax.lax.stop_gradient((batch.step_time + along, batch.steps.elapsed + to_goal))

@@ -33,7 +33,7 @@ class Quasimetric(eqx.Module):
         """Whether q(x, y) = q(y, x)."""
         return False
 
-    def __call__(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch k"]) -> Float[Array, "*#batch"]:
+    def __call__(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch _"]) -> Float[Array, "*#batch"]:
         """The distance from `x` to `y`: the last axis is reduced, the leading ones broadcast.
 
         All pairs are `q(x[:, None], y[None, :])`; what depends on `x` alone is computed once per row of `x`.

@@ -102,5 +102,7 @@ def _reach_of_earlier(starts: Array, ends: Array) -> Array:
         is_earlier = jnp.where(j < index, start <= starts, start < starts)
         return jnp.maximum(reach, jnp.where(is_earlier, end, -jnp.inf))
 
+    # One reduction over all pairs is no faster on a GPU (0.23 against 0.25 ms for 2048 x 64 x 32 with its gradient) and
+    # took 100 s to compile there; on a CPU unrolling by 4 was fastest.
     nothing = jnp.full(jnp.broadcast_shapes(starts.shape, ends.shape), -jnp.inf, ends.dtype)
-    return jax.lax.fori_loop(0, starts.shape[-1], include, nothing, unroll=4)  # 4 was fastest on a CPU
+    return jax.lax.fori_loop(0, len(index), include, nothing, unroll=4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -10,9 +12,41 @@ from jaxtyping import Array, Float
 
 def maxmean(values: Float[Array, "*batch n"], alpha: float | Float[Array, ""]) -> Float[Array, "*batch"]:
     """alpha max_i v_i + (1 - alpha) mean_i v_i."""
-    # The plain gradient of `max`, an equality mask, shares the slope evenly among equal maxima and is faster
-    # on a CPU than gathering at the argmax, which takes 2.7 times as long for 1536 x 512.
-    return alpha * jnp.max(values, axis=-1) + (1 - alpha) * jnp.mean(values, axis=-1)
+    return alpha * largest(values) + (1 - alpha) * jnp.mean(values, axis=-1)
+
+
+@jax.custom_jvp
+def largest(values: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
+    """max_i v_i, whose gradient goes to every i that attains it.
+
+    `jnp.max` shares it among ties, for which it counts them in another pass over the whole array; that is a fifth of
+    the time of a simple quasimetric, and rectified differences tie only at zero, where their own gradient is zero.
+    """
+    return jnp.max(values, axis=-1)
+
+
+@largest.defjvp
+def _largest_derivative(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    (values,), (tangent,) = primals, tangents
+    found = jnp.max(values, axis=-1)
+    return found, jnp.sum(jnp.where(values == found[..., None], tangent, 0), axis=-1)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(1,))
+def rectified_maxmean(differences: Float[Array, "*batch n"], alpha: float) -> Float[Array, "*batch"]:
+    """`maxmean` of relu(differences), with the same gradient in one pass over the array instead of three."""
+    return maxmean(jax.nn.relu(differences), alpha)
+
+
+@rectified_maxmean.defjvp
+def _rectified_maxmean_derivative(alpha: float, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    (differences,), (tangent,) = primals, tangents
+    rectified = jax.nn.relu(differences)
+    found = jnp.max(rectified, axis=-1)
+    share = (1 - alpha) / differences.shape[-1]
+    slope = jnp.where(rectified == found[..., None], alpha + share, share)
+    slope = jnp.where(differences > 0, slope, 0)
+    return alpha * found + (1 - alpha) * jnp.mean(rectified, axis=-1), jnp.sum(slope * tangent, axis=-1)
 
 
 class LearnedMaxMean(eqx.Module):

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from ..errors import InputError
 from .base import Quasimetric
-from .reductions import maxmean
+from .reductions import rectified_maxmean
 
 
 class Simple(Quasimetric):
@@ -29,7 +29,7 @@ class Simple(Quasimetric):
             raise InputError(f"The alpha of the simple quasimetric is {self.alpha}; choose one between 0 and 1.")
 
     def between(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch k"]) -> Float[Array, "*#batch"]:
-        return maxmean(jax.nn.relu(x - y), self.alpha)
+        return rectified_maxmean(x - y, self.alpha)
 
     def hyperparameters(self) -> dict[str, Any]:
         return {"alpha": self.alpha}

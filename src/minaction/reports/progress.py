@@ -47,6 +47,15 @@ def training_progress(steps: int, *, done: int = 0, label: str = "training", sho
         yield lambda step, note: progress.update(bar, completed=step, note=note)
 
 
+@contextlib.contextmanager
+def counting_progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Gives a function to call with how many are done and how many there are; drawn on a terminal only."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task(label, total=None)
+        yield lambda done, total: progress.update(bar, completed=done, total=total)
+
+
 def _line_printer(console: Console, steps: int, label: str) -> Show:
     began = last = time.monotonic()
     first_step: int | None = None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from ..trajectories.dataset import Trajectories
+
+Progress = Callable[[int, int], None]
+"""Called with the number of episodes made so far and their total."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,24 @@ class Task(Protocol):
         """Whether every training seed gets data of its own (cheap to make) or all share seed 0's."""
         ...
 
-    def trajectories(self, seed: int = 0) -> Trajectories:
-        """The data set made with `seed`; the same seed gives the same bytes."""
+    @property
+    def default_episodes(self) -> int:
+        """How many episodes the paper uses."""
+        ...
+
+    @property
+    def recipe_version(self) -> int:
+        """Raised when the recipe makes other bytes than before, so that a cache knows."""
+        ...
+
+    def trajectories(
+        self,
+        seed: int = 0,
+        episodes: int | None = None,
+        progress: Progress | None = None,
+        keep_actions: bool = False,
+    ) -> Trajectories:
+        """The data set made with `seed`, of the paper's size unless told otherwise; the same seed, the same bytes."""
         ...
 
     def truths(self, data: Trajectories) -> list[Truth]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..exact.empirical import observed_distance
 from ..exact.graph import minimum_action_distance
 from ..trajectories.dataset import Trajectories
-from .base import Layout, Task, Truth
+from .base import Layout, Progress, Task, Truth
 
 _EVALUATION_SEED = 1_000_003  # the noise at which models are judged is fixed, and no data set's own
 
@@ -25,12 +25,23 @@ class GridWorldTask(ABC):
     name: str
     summary: str
     world: GridWorld
-    episodes: int = 100
+    default_episodes: int = 100
+    recipe_version: int = 1
     fresh_data_per_seed: bool = True
 
-    def trajectories(self, seed: int = 0) -> Trajectories:
-        """Episodes of at most 100 uniformly random actions, that is of at most 101 states."""
-        return random_episodes(self.world, self.episodes, MAX_EPISODE_STEPS, seed)
+    def trajectories(
+        self,
+        seed: int = 0,
+        episodes: int | None = None,
+        progress: Progress | None = None,
+        keep_actions: bool = False,
+    ) -> Trajectories:
+        """Episodes of at most 100 uniformly random actions, that is of at most 101 states, made in one go."""
+        count = self.default_episodes if episodes is None else episodes
+        data = random_episodes(self.world, count, MAX_EPISODE_STEPS, seed)
+        if progress is not None:
+            progress(count, count)
+        return data if keep_actions else replace(data, actions=None)
 
     @abstractmethod
     def truths(self, data: Trajectories) -> list[Truth]:
@@ -129,16 +140,20 @@ def random_episodes(world: GridWorld, episodes: int, steps: int, seed: int) -> T
         raise InputError(f"Cannot make {episodes} episodes from seed {seed}; give at least 1, and a seed from 0 on.")
     random = np.random.default_rng(seed)
     now = world.starts(episodes, random)
-    visited, lengths = [now], np.ones(episodes, dtype=np.int64)
+    visited, taken, lengths = [now], [], np.ones(episodes, dtype=np.int64)
     for _ in range(steps):
         lengths += ~world.terminal(now)
         chosen = random.integers(0, NUM_ACTIONS, episodes)
         now = world.step(now, world.executed(chosen, random))
         visited.append(now)
+        taken.append(chosen)
     states = np.stack(visited, axis=1)  # (episodes, steps + 1, k); an ended episode repeats its last state
+    actions = np.stack([*taken, np.zeros_like(taken[0])], axis=1)
     recorded = np.arange(steps + 1) < lengths[:, None]
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return Trajectories.from_flat(world.observe(states[recorded], random), offsets)
+    return Trajectories.from_flat(
+        world.observe(states[recorded], random), offsets, actions=actions[recorded].astype(np.float32)
+    )
 
 
 def _true_distances(world: GridWorld, origins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

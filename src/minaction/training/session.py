@@ -45,7 +45,7 @@ class Source:
     def _truths_of(self, data: Trajectories) -> list[Truth]:
         if self.task is not None:
             return self.task.truths(data)
-        if data.is_mapped or len(data.distinct) > _MOST_OBSERVED_STATES:
+        if not data.has_at_most(_MOST_OBSERVED_STATES):
             return []
         return [Truth.between("observed", "steps", *observed_distance(data))]
 

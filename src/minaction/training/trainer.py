@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -85,7 +85,7 @@ class Program:
             state, terms = jax.lax.scan(body, state, start + jnp.arange(length))
             return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
-        return jax.vmap(one_seed, in_axes=(0, 0 if self.data_differs else None))(state, data)
+        return _over_seeds(one_seed, in_axes=(0, 0 if self.data_differs else None))(state, data)
 
     @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state")
     def fed_chunk(self, state: TrainState, start: int, fed: Any, *, length: int) -> tuple[TrainState, dict]:
@@ -99,7 +99,20 @@ class Program:
             state, terms = jax.lax.scan(body, state, (start + jnp.arange(length), *fed))
             return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
-        return jax.vmap(one_seed)(state, fed)
+        return _over_seeds(one_seed, in_axes=(0, 0))(state, fed)
+
+
+def _over_seeds(one_seed: Callable[[Any, Any], Any], in_axes: tuple[int, int | None]) -> Callable[[Any, Any], Any]:
+    """`one_seed` for each entry of a leading axis; where there is one entry, without batched matrix products."""
+
+    def all_seeds(state: Any, data: Any) -> Any:
+        if len(jax.tree.leaves(state)[0]) > 1:
+            return jax.vmap(one_seed, in_axes=in_axes)(state, data)
+        first_state = jax.tree.map(lambda leaf: leaf[0], state)
+        first_data = data if in_axes[1] is None else jax.tree.map(lambda leaf: leaf[0], data)
+        return jax.tree.map(lambda leaf: leaf[None], one_seed(first_state, first_data))
+
+    return all_seeds
 
 
 class Trainer:
@@ -155,7 +168,7 @@ class Trainer:
     def chunk_length(self) -> int:
         """How many steps to ask for at once: a fraction of a second to a few seconds of work."""
         if jax.default_backend() != "cpu":
-            return 500
+            return 2000
         return 100 if self._encodes_distinct else 20
 
     def advance(self, steps: int) -> dict[str, np.ndarray]:
@@ -232,11 +245,12 @@ class Trainer:
         if encode_distinct is None:
             batch = jax.eval_shape(self.objective.sample, jax.random.key(0), table)
             rows = sum(leaf.size for leaf in jax.tree.leaves(batch) if jnp.issubdtype(leaf.dtype, jnp.integer))
-            encode_distinct = all(len(item.distinct) <= rows // 2 for item in self.data)
+            encode_distinct = all(item.has_at_most(rows // 2) for item in self.data)
         self._encodes_distinct = encode_distinct
         if encode_distinct:
             return [DistinctStates(item.distinct.states, item.distinct.index) for item in self.data]  # type: ignore[arg-type]
         return [RecordedStates(item.states) for item in self.data]  # type: ignore[arg-type]
+
 
 def _plain(state: TrainState) -> TrainState:
     """`state` with its random keys as ordinary arrays, which files can hold."""

@@ -164,6 +164,13 @@ class Trajectories:
         rank[order] = np.arange(len(order))
         return DistinctStates(rows[first[order]], rank[index].astype(np.int32))
 
+    def has_at_most(self, limit: int) -> bool:
+        """Whether there are at most `limit` different states; a glance at a sample settles most cases."""
+        if self.is_mapped:
+            return False  # finding out would mean reading all of it
+        sample = self.states[:: max(1, len(self.states) // (4 * limit + 1))]
+        return len(np.unique(sample, axis=0)) <= limit and len(self.distinct) <= limit
+
     @cached_property
     def fingerprint(self) -> str:
         """A checksum of everything that training sees; equal data has equal fingerprints."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,13 +29,21 @@ _BEGINNINGS = {b"PK\x03\x04": "npz", b"\x93NUMPY": "npy", b"\x89HDF": "hdf5", b"
 _READERS = {"npz": read_npz, "hdf5": read_hdf5, "csv": read_csv, "parquet": read_parquet}
 
 
-def read(source: str | Path, *, keep_actions: bool = False, memory_map: bool = False, seed: int = 0) -> Trajectories:
+def read(
+    source: str | Path,
+    *,
+    keep_actions: bool = False,
+    memory_map: bool = False,
+    seed: int = 0,
+    episodes: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Trajectories:
     """Recorded episodes from `source`, without actions and rewards.
 
-    `source` is the name of a task (whose data is made with `seed`, and cached), a path, or a Minari id
-    (`minari:ID` downloads it if need be). `keep_actions` keeps the actions, which planning needs.
-    `memory_map` leaves the states in the file and reads them as they are used: for `.safetensors`, float32
-    `.npy`, and tasks.
+    `source` is the name of a task (whose data, of `episodes` episodes, is made with `seed` and cached), a path, or a
+    Minari id (`minari:ID` downloads it if need be). `keep_actions` keeps the actions, which planning needs.
+    `memory_map` leaves the states in the file and reads them as they are used: for `.safetensors`, float32 `.npy`, and
+    tasks. `progress` is called with the episodes made so far and their total.
     """
     try:
         path = Path(source).expanduser()
@@ -50,7 +59,7 @@ def read(source: str | Path, *, keep_actions: bool = False, memory_map: bool = F
         _refuse_mapping(source, memory_map)
         return read_minari_id(source.removeprefix("minari:"), keep_actions)
     try:
-        return _read_task(source, keep_actions, memory_map, seed)
+        return _read_task(source, keep_actions, memory_map, seed, episodes, progress)
     except _UnknownTask as error:
         unknown = error
     if exists:  # a folder; one that happens to be called like a task does not hide the task
@@ -65,7 +74,14 @@ class _UnknownTask(InputError):
     pass
 
 
-def _read_task(name: str, keep_actions: bool, memory_map: bool, seed: int) -> Trajectories:
+def _read_task(
+    name: str,
+    keep_actions: bool,
+    memory_map: bool,
+    seed: int,
+    episodes: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> Trajectories:
     from ...tasks.registry import get_task
 
     try:
@@ -74,12 +90,13 @@ def _read_task(name: str, keep_actions: bool, memory_map: bool, seed: int) -> Tr
         raise
     except InputError as error:
         raise _UnknownTask(str(error)) from error
+    count = task.default_episodes if episodes is None else episodes
     data = cached(
         task.name,
         seed,
-        getattr(task, "episodes", None),
-        lambda: task.trajectories(seed),
-        getattr(task, "recipe_version", 1),
+        count,
+        lambda: task.trajectories(seed, count, progress, keep_actions=True),
+        task.recipe_version,
         memory_map=memory_map,
     )
     return _without_actions(data, keep_actions)

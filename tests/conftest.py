@@ -1,0 +1,41 @@
+"""Shared by all tests: shapes are checked at run time, and every test has a cache folder of its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+from jaxtyping import install_import_hook
+
+# Array shapes in annotations are promises; with this they are kept, or a test fails.
+# (Not on modules whose constructors refuse wrong types with a sentence of their own.)
+_CHECKED = ["encoders", "objectives", "quasimetrics.simple", "quasimetrics.norms", "quasimetrics.reductions"]
+install_import_hook([f"minaction.{name}" for name in _CHECKED], "beartype.beartype")
+
+from minaction.trajectories.dataset import Trajectories  # noqa: E402 (after the hook)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture
+def line_walks() -> Trajectories:
+    """Random walks on the points 0 to 9 of a line."""
+    random = np.random.default_rng(0)
+    episodes = [np.clip(np.cumsum(random.choice([-1, 1], 40)) + 5, 0, 9)[:, None] for _ in range(30)]
+    return Trajectories.from_episodes(episodes)
+
+
+@pytest.fixture
+def log_file(tmp_path: Path, line_walks: Trajectories) -> Path:
+    """Those walks as a person's own .npz file."""
+    path = tmp_path / "log.npz"
+    np.savez(path, states=line_walks.states, offsets=line_walks.offsets)
+    return path

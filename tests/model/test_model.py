@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+import minaction.model
+from minaction.distance import Architecture
+from minaction.encoders import Network
+from minaction.encoders.standardise import fit_standardise
+from minaction.errors import InputError
+from minaction.files import write_tensors
+from minaction.model import DistanceModel, Provenance
+from minaction.quasimetrics import QUASIMETRIC_NAMES
+from minaction.trees import named_leaves
+
+STATES = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+
+
+def untrained(quasimetric: str = "simple", network: Network | None = None) -> DistanceModel:
+    architecture = Architecture(network or Network(stages=((24, 32),), fourier_features=4), quasimetric)
+    distance = architecture.build(fit_standardise(STATES), key=jax.random.key(1))
+    return DistanceModel(distance, architecture, Provenance("maddist", {"a": 1}, 10, 2, "test", "abc"))
+
+
+def test_distance_broadcasts() -> None:
+    model = untrained()
+    assert model.distance(STATES[0], STATES[1]).shape == ()
+    assert model.distance(STATES[0], STATES).shape == (50,)
+    assert model.distance(STATES[:, None], STATES[None, :7]).shape == (50, 7)
+
+
+@pytest.mark.parametrize("quasimetric", QUASIMETRIC_NAMES)
+def test_pairwise_agrees_with_distance_for_any_block_size(quasimetric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = untrained(quasimetric)
+    expected = np.asarray(model.distance(STATES[:, None], STATES[None, :20]))
+    np.testing.assert_allclose(model.pairwise(STATES, STATES[:20]), expected, rtol=1e-4, atol=1e-4)
+    monkeypatch.setattr(minaction.model, "WORKING_BYTES", 8 * 32 * 13)  # 13 pairs at a time
+    np.testing.assert_allclose(model.pairwise(STATES, STATES[:20]), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("direction", ["from", "to"])
+def test_nearest_agrees_with_sorting_all_distances(direction: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minaction.model, "WORKING_BYTES", 8 * 32 * 9)
+    model = untrained()
+    queries = STATES[:3] + 0.1
+    index, distance = model.nearest(queries, STATES, k=5, direction=direction)  # type: ignore[arg-type]
+    table = model.pairwise(queries, STATES) if direction == "from" else model.pairwise(STATES, queries).T
+    np.testing.assert_allclose(distance, np.sort(table, axis=1)[:, :5], rtol=1e-5)
+    np.testing.assert_allclose(np.take_along_axis(table, index, 1), distance, rtol=1e-5)
+    single, _ = model.nearest(queries[0], STATES, k=5, direction=direction)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(single, index[0])
+
+
+@pytest.mark.parametrize("quasimetric", QUASIMETRIC_NAMES)
+def test_a_saved_model_loads_to_the_same_distances(quasimetric: str, tmp_path: Path) -> None:
+    model = untrained(quasimetric, Network(stages=((8, 4), (8, 32)), layer_norm=True, activation="gelu", members=2))
+    model.save(tmp_path / "model.safetensors")
+    loaded = DistanceModel.load(tmp_path / "model.safetensors")
+    assert loaded.provenance == model.provenance
+    np.testing.assert_array_equal(loaded.pairwise(STATES, STATES), model.pairwise(STATES, STATES))
+
+
+def test_a_model_file_loads_in_a_fresh_process(tmp_path: Path) -> None:
+    model = untrained()
+    model.save(tmp_path / "model.safetensors")
+    code = (
+        "import json, sys, minaction as ma; m = ma.load(sys.argv[1]); s = json.loads(sys.argv[2]);"
+        "print(json.dumps(m.pairwise(s, s).tolist()))"
+    )
+    states = STATES[:5].tolist()
+    arguments = [sys.executable, "-c", code, str(tmp_path / "model.safetensors"), json.dumps(states)]
+    printed = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+    np.testing.assert_array_equal(np.array(json.loads(printed), np.float32), model.pairwise(states, states))
+
+
+def test_a_model_whose_arrays_do_not_fit_is_refused(tmp_path: Path) -> None:
+    model, path = untrained(), tmp_path / "model.safetensors"
+    header = {"architecture": model.architecture.as_dict(), "provenance": {"objective": "maddist"}, "state_size": 4}
+    write_tensors(path, "model", named_leaves(model.network), header)
+    with pytest.raises(InputError, match="another version"):
+        DistanceModel.load(path)
+
+
+@pytest.mark.parametrize(
+    ("states", "goals"),
+    [([1.0, 2.0], [1.0, 2.0]), (STATES[:3], STATES[:4]), ([["a", "b", "c"]], STATES[0]), (1.0, STATES[0])],
+)
+def test_states_that_do_not_fit_are_refused(states: object, goals: object) -> None:
+    with pytest.raises(InputError):
+        untrained().distance(states, goals)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("k", [0, 51])
+def test_too_many_neighbours_are_refused(k: int) -> None:
+    with pytest.raises(InputError, match="nearest"):
+        untrained().nearest(STATES[0], STATES, k=k)

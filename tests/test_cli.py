@@ -1,0 +1,183 @@
+"""The real command line, in real processes: what a person types, and what comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from minaction.model import DistanceModel
+from minaction.trees import named_leaves
+
+SMALL = ["--set", "stages=16,8", "batch_size=16", "constraint_batch_size=16"]
+
+
+def minaction(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "minaction", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
+
+
+def refused(*arguments: object, cwd: Path | None = None) -> str:
+    """What was said to a bad input: one sentence, exit code 2, no traceback."""
+    result = minaction(*arguments, cwd=cwd)
+    assert result.returncode == 2, result.stderr
+    assert "Traceback" not in result.stderr
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+def test_train_evaluate_and_ask(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    trained = minaction("train", "cliffwalking", "--steps", 40, "--seeds", 2, "--evaluations", 4, "--out", run, *SMALL)
+    assert trained.returncode == 0, trained.stderr
+    assert "Pearson" in trained.stdout
+    expected = {"config.json", "metrics.jsonl", "results.json", "curves.png", "landscape.png"}
+    assert {path.name for path in run.iterdir()} == expected | {"seed-0.safetensors", "seed-1.safetensors"}
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert [(row["step"], row["seed"]) for row in rows] == [(s, k) for s in (10, 20, 30, 40) for k in (0, 1)]
+    assert set(rows[0]["terms"]) == {"loss", "trajectory", "separation", "constraint"}
+    assert json.loads((run / "results.json").read_text())["agreement"][0] == rows[-2]["agreement"]
+
+    evaluated = minaction("evaluate", run)
+    assert evaluated.returncode == 0, evaluated.stderr
+    assert "By true distance" in evaluated.stdout
+
+    asked = minaction("distance", run, "--from", 0, 1, "--to", 1, "0.667")
+    assert asked.returncode == 0, asked.stderr
+    models = [DistanceModel.load(run / f"seed-{k}.safetensors") for k in (0, 1)]
+    there = np.mean([float(model.distance([0, 1], [1, 0.667])) for model in models])
+    assert f"from -> to: {there:.2f} actions" in asked.stdout
+
+    again = minaction("train", "cliffwalking", "--steps", 40, "--seeds", 2, "--evaluations", 4, "--out", run, *SMALL)
+    assert "finished already" in again.stdout
+
+
+def test_a_persons_own_file(log_file: Path, tmp_path: Path) -> None:
+    result = minaction("train", log_file, "--steps", 20, "--out", tmp_path / "run", *SMALL)
+    assert result.returncode == 0, result.stderr
+    assert "observed" in result.stdout  # ten different states: the observed distances are known
+
+
+def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    """SIGKILL in the middle, the same command again, and the weights of a run that nobody disturbed."""
+    options = ["train", "cliffwalking", "--steps", 600, "--evaluations", 30, *SMALL, "--out"]
+    command = [sys.executable, "-m", "minaction", *map(str, options), str(tmp_path / "killed")]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    metrics, deadline = tmp_path / "killed" / "metrics.jsonl", time.monotonic() + 120
+    while (not metrics.exists() or metrics.read_text().count("\n") < 3) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "killed" / "results.json").exists(), "it was finished before it could be killed"
+    resumed = minaction(*options, tmp_path / "killed")
+    assert "going on from step" in resumed.stdout, resumed.stderr
+    assert minaction(*options, tmp_path / "undisturbed").returncode == 0
+    first, second = (DistanceModel.load(tmp_path / name / "seed-0.safetensors") for name in ("killed", "undisturbed"))
+    for name, values in named_leaves(first.network).items():
+        np.testing.assert_array_equal(values, named_leaves(second.network)[name], err_msg=name)
+    assert (tmp_path / "killed/metrics.jsonl").read_text() == (tmp_path / "undisturbed/metrics.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "clifwalking"], "cliffwalking"),
+        (["train", "cliffwalking", "--objective", "madist"], "maddist"),
+        (["train", "cliffwalking", "--steps", "0"], "at least 1"),
+        (["train", "cliffwalking", "--seeds", "0"], "at least 1"),
+        (["train", "cliffwalking", "--set", "batch_size=0"], "batch_size"),
+        (["train", "cliffwalking", "--set", "batchsize=4"], "batch_size"),
+        (["train", "cliffwalking", "--set", "batch_size"], "NAME=VALUE"),
+        (["train", "missing.npz"], "missing.npz"),
+        (["evaluate", "nowhere"], "nowhere"),
+        (["distance", "nowhere.safetensors", "--from", "0", "--to", "1"], "nowhere.safetensors"),
+        (["data", "info"], "needs a task or a file"),
+        (["data", "make", "clifwalking"], "cliffwalking"),
+    ],
+)
+def test_bad_words_end_in_one_sentence(arguments: list[str], said: str, tmp_path: Path) -> None:
+    assert said in refused(*arguments, cwd=tmp_path)
+    assert list(tmp_path.iterdir()) == [] or [p.name for p in tmp_path.rglob("*") if p.is_file()] == []
+
+
+GOOD = np.random.default_rng(0).normal(size=(20, 2))
+WITH_NAN = np.where(np.arange(40).reshape(20, 2) == 27, np.nan, GOOD)  # in row 13
+BAD_ARRAYS = {
+    "no states": {"states": np.zeros((0, 2))},
+    "state 13": {"states": WITH_NAN},
+    "single state": {"states": GOOD, "offsets": np.arange(21)},
+    "increase": {"states": GOOD, "times": np.r_[0:10, 5:15]},
+    "shape": {"states": np.zeros((2, 3, 4, 5))},
+    "object": {"states": np.array([[1, 2], [3]], dtype=object)},
+}
+
+
+@pytest.mark.parametrize("said", BAD_ARRAYS)
+def test_bad_files_end_in_one_sentence(said: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "bad.npz", **BAD_ARRAYS[said])  # type: ignore[arg-type]
+    sentence = refused("train", tmp_path / "bad.npz", "--out", tmp_path / "run")
+    assert said in sentence
+    assert "bad.npz" in sentence
+    assert not (tmp_path / "run").exists()
+
+
+def test_bad_model_files_end_in_one_sentence(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert minaction("train", "cliffwalking", "--steps", 2, "--out", run, *SMALL).returncode == 0
+    model = run / "seed-0.safetensors"
+    whole = model.read_bytes()
+    for content in (b"", b"hello", whole[: len(whole) // 2]):
+        model.write_bytes(content)
+        assert "truncated" in refused("distance", model, "--from", 0, 0, "--to", 1, 1)
+    newer = whole.replace(b'\\"format\\": 1', b'\\"format\\": 9')
+    assert newer != whole
+    model.write_bytes(newer)
+    assert "newer version" in refused("distance", model, "--from", 0, 0, "--to", 1, 1)
+    model.write_bytes(whole)
+    assert "2 numbers" in refused("distance", model, "--from", 0, 0, 0, "--to", 1, 1, 1)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_an_unwritable_folder_ends_in_one_sentence(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    assert "Cannot write" in refused("train", "cliffwalking", "--steps", 2, "--out", tmp_path / "run")
+
+
+def test_a_folder_that_cannot_be_made_ends_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert "Cannot write" in refused("train", "cliffwalking", "--steps", 2, "--out", tmp_path / "file" / "run")
+
+
+def test_other_settings_do_not_overwrite_a_run(tmp_path: Path) -> None:
+    assert minaction("train", "cliffwalking", "--steps", 2, "--out", tmp_path / "run", *SMALL).returncode == 0
+    assert "--overwrite" in refused("train", "cliffwalking", "--steps", 3, "--out", tmp_path / "run", *SMALL)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("precious")
+    assert "not a run" in refused("train", "cliffwalking", "--out", tmp_path / "mine", "--overwrite")
+    assert (tmp_path / "mine" / "thesis.tex").read_text() == "precious"
+
+
+def test_help_comes_at_once_and_names_every_command() -> None:
+    times, shown = [], minaction("--help")
+    for _ in range(3):
+        began = time.perf_counter()
+        minaction("--help")
+        times.append(time.perf_counter() - began)
+    assert min(times) < 1.0
+    for command in ("train", "evaluate", "distance", "data", "tasks", "objectives", "doctor"):
+        assert command in shown.stdout
+
+
+@pytest.mark.parametrize("command", ["tasks", "objectives", "doctor"])
+def test_catalogues_print(command: str) -> None:
+    result = minaction(command)
+    assert result.returncode == 0, result.stderr
+    assert {"tasks": "cliffwalking", "objectives": "separation_weight", "doctor": "equinox"}[command] in result.stdout

@@ -1,0 +1,37 @@
+"""Every example runs, as a newcomer would run it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def run(path: Path) -> str:
+    result = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=600)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_the_one_way_flap_is_learned() -> None:
+    printed = run(EXAMPLES / "own_data.py")
+    there, back = (float(number) for number in re.findall(r": ([0-9.]+) actions", printed))
+    assert there == pytest.approx(1, abs=0.3)
+    assert back == pytest.approx(7, abs=1.0)
+
+
+def test_a_model_is_saved_loaded_and_searched() -> None:
+    printed = run(EXAMPLES / "save_and_search.py")
+    nearest = [float(number) for number in re.findall(r"is ([0-9.]+) actions away", printed)]
+    assert len(nearest) == 5
+    assert nearest == sorted(nearest)
+    assert nearest[0] == 0
+
+
+def test_no_example_is_forgotten() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {"own_data.py", "save_and_search.py"}
