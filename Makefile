@@ -16,7 +16,8 @@ $(VENV)/.dev: $(VENV)/.base
 	@touch $@
 
 demo: $(VENV)/.base
-	$(BIN)/minaction train cliffwalking --steps 8000 --out demo --overwrite
+	# Seed 3: its hundred random episodes happen to visit every cell, so that there is a truth for all of them.
+	$(BIN)/minaction train cliffwalking --objective tautdist --steps 5000 --evaluations 10 --first-seed 3 --out demo --overwrite
 
 test: lint
 	$(BIN)/python -m pytest -n 2 -m "not slow"

@@ -39,7 +39,7 @@ def test_train_evaluate_and_ask(tmp_path: Path) -> None:
     trained = minaction("train", "cliffwalking", "--steps", 40, "--seeds", 2, "--evaluations", 4, "--out", run, *SMALL)
     assert trained.returncode == 0, trained.stderr
     assert "Pearson" in trained.stdout
-    expected = {"config.json", "metrics.jsonl", "results.json", "curves.png", "landscape.png"}
+    expected = {"config.json", "metrics.jsonl", "results.json", "curves.png", "landscape.png", "report.html"}
     assert {path.name for path in run.iterdir()} == expected | {"seed-0.safetensors", "seed-1.safetensors"}
     rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     assert [(row["step"], row["seed"]) for row in rows] == [(s, k) for s in (10, 20, 30, 40) for k in (0, 1)]

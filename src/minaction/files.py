@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import mmap
 import os
 import struct
 import tempfile
@@ -100,7 +101,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     with atomic_write(path) as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for tensor in tensors.values():
-            for rows in _blocks(tensor):
+            for rows in row_blocks(tensor):
                 file.write(np.ascontiguousarray(rows).data)
 
 
@@ -134,6 +135,26 @@ def map_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dic
     return tensors, header
 
 
+def row_blocks(array: np.ndarray) -> Iterator[np.ndarray]:
+    """`array` in blocks of rows of a few dozen MiB; of a mapped one, no more than a block stays in memory."""
+    if array.ndim == 0 or array.nbytes <= _BLOCK_BYTES:
+        yield array
+    else:
+        rows = max(1, _BLOCK_BYTES // (array.nbytes // len(array)))
+        for start in range(0, len(array), rows):
+            yield array[start : start + rows]
+            release_pages(array)
+    release_pages(array)
+
+
+def release_pages(array: np.ndarray) -> None:
+    """Give back what was read of a mapped file, or resident memory would grow to the size of the file."""
+    mapping = getattr(array, "_mmap", None)
+    # Not where a mapping is private and may hold changes that the file does not.
+    if isinstance(mapping, mmap.mmap) and array.mode in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED"):  # type: ignore[attr-defined]
+        mapping.madvise(mmap.MADV_DONTNEED)
+
+
 def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
     path = Path(path)
     if not path.exists():
@@ -159,12 +180,3 @@ def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
 
 def _unreadable(path: str | Path, kind: str) -> InputError:
     return InputError(f"{path} is not a {kind} file of minaction, or it is truncated; write it again.")
-
-
-def _blocks(tensor: np.ndarray) -> Iterator[np.ndarray]:
-    if tensor.ndim == 0 or tensor.nbytes <= _BLOCK_BYTES:
-        yield tensor
-        return
-    rows = max(1, _BLOCK_BYTES // (tensor.nbytes // len(tensor)))
-    for start in range(0, len(tensor), rows):
-        yield tensor[start : start + rows]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from rich.console import Console
 from rich.table import Table
 
 from ..tasks import all_tasks
+from .show import make_console
 
 
 def tasks() -> int:
@@ -17,7 +17,7 @@ def tasks() -> int:
     table.add_column("what it is")
     for name, task in all_tasks().items():
         table.add_row(name, task.summary)
-    Console().print(table)
+    make_console().print(table)
     return 0
 
 
@@ -33,5 +33,5 @@ def objectives() -> int:
         shown = [f"{key}={value}" for key, value in settings if key != "network"]
         network = [f"{field.name}={getattr(objective.network, field.name)}" for field in fields(objective.network)]
         table.add_row(name, ", ".join(shown) + "\n[dim]" + ", ".join(network).replace("[", r"\[") + "[/dim]")
-    Console().print(table)
+    make_console().print(table)
     return 0

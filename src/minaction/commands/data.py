@@ -7,11 +7,12 @@ from rich.table import Table
 
 from ..cli import Data
 from ..errors import InputError
-from ..reports.progress import counting_progress
+from ..progress import counting_progress
 from ..tasks import all_tasks, get_task
 from ..trajectories import Trajectories, read
 from ..trajectories.cache import cache_path
 from ..trajectories.writers import convert
+from .show import make_console
 
 
 def data(options: Data) -> int:
@@ -24,7 +25,7 @@ def data(options: Data) -> int:
         return _make(options)
     if options.action == "convert" and not options.target:
         raise InputError("`minaction data convert` needs the file to write, after the one to read.")
-    console = Console()
+    console = make_console()
     with console.status(f"reading {options.source}"):
         found = read(options.source, keep_actions=options.keep_actions, seed=options.seed)
     if options.action == "convert":
@@ -43,12 +44,12 @@ def _list() -> int:
     for name, task in all_tasks().items():
         cached = cache_path(name, 0, task.default_episodes).exists()
         table.add_row(name, "yes" if cached else "", task.summary)
-    Console().print(table)
+    make_console().print(table)
     return 0
 
 
 def _make(options: Data) -> int:
-    console = Console()
+    console = make_console()
     get_task(options.source)  # refuses a name that does not exist before anything starts
     with counting_progress(f"making {options.source}") as progress:
         found = read(options.source, keep_actions=True, seed=options.seed, episodes=options.episodes, progress=progress)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from rich.console import Console
 
 from ..cli import Distance, Evaluate
 from ..errors import InputError
@@ -12,12 +11,12 @@ from ..evaluation import evaluate_by_range
 from ..model import DistanceModel
 from ..training.run import RunDirectory
 from ..training.session import Source
-from .show import print_agreement, print_agreement_by_range
+from .show import make_console, print_agreement, print_agreement_by_range
 
 
 def evaluate(options: Evaluate) -> int:
     """Compare every seed's model with the truths of its task."""
-    console = Console()
+    console = make_console()
     run = RunDirectory.open(options.run)
     models = [DistanceModel.load(run.model_path(seed)) for seed in run.config.seeds]
     with console.status(f"preparing {run.config.data}"):

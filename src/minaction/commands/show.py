@@ -12,6 +12,12 @@ from ..reports.tables import agreement_table, rows_by_range, rows_by_truth
 from ..tasks import Truth
 
 
+def make_console() -> Console:
+    """A console for tables: as wide as the terminal, or wide enough for them where there is none."""
+    console = Console()
+    return console if console.is_terminal else Console(width=max(120, console.width))
+
+
 def print_agreement(console: Console, seeds: Sequence[dict[str, Any]], truths: Sequence[Truth]) -> None:
     """The table against every truth, from the `agreement` of a run's results; nothing where no truth is known."""
     if not truths:

@@ -6,24 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import numpy as np
-from rich.console import Console
 
 from ..cli import Train
 from ..errors import InputError, unknown_name
-from ..model import DistanceModel
 from ..objectives import PRESETS, make_objective
-from ..reports.figures import Field, Panel, landscape, learning_curves
-from ..reports.progress import training_progress
-from ..tasks import Layout, Truth
+from ..progress import training_progress
+from ..reports.run import write_report
 from ..training.run import RunConfig, RunDirectory
 from ..training.session import Session, Source
-from .show import print_agreement
+from .show import make_console, print_agreement
 
 
 def train(options: Train) -> int:
     """Carry the command out."""
-    console = Console()
+    console = make_console()
     config = _config(options)
     _check_device()
     run = RunDirectory.create(
@@ -49,59 +45,11 @@ def train(options: Train) -> int:
     with training_progress(config.steps, done=session.trainer.step, label=label) as show:
         results = session.train(show)
     print_agreement(console, results["agreement"], session.source.truths(0))
-    for path in draw(run, session.source):
-        console.print(f"figure  {path}", highlight=False)
+    for path in write_report(run, session.source):
+        console.print(f"{'report' if path.suffix == '.html' else 'figure'}  {path}", highlight=False)
     for seed in config.seeds:
         console.print(f"model   {run.model_path(seed)}", highlight=False)
     return 0
-
-
-def draw(run: RunDirectory, source: Source) -> list[Path]:
-    """The run's pictures: learning curves, and the landscape of the first seed's distances."""
-    truths = source.truths(0)
-    drawn = []
-    if truths and run.metrics():
-        drawn.append(run.path / "curves.png")
-        _draw_curves(drawn[-1], run, truths)
-    layout = source.layout()
-    if layout is not None:
-        drawn.append(run.path / "landscape.png")
-        _draw_landscape(drawn[-1], run, layout, truths)
-    return drawn
-
-
-def _draw_curves(path: Path, run: RunDirectory, truths: list[Truth]) -> None:
-    """Pearson and Ratio CV against every truth, over the course of training."""
-    rows, seeds = run.metrics(), run.config.seeds
-
-    def series(measure: str) -> dict[str, np.ndarray]:
-        return {
-            f"{run.config.objective}, {truth.name}": np.array(
-                [[row["agreement"][truth.name][measure] for row in rows if row["seed"] == seed] for seed in seeds],
-                dtype=float,  # None, a measure without a value, becomes NaN
-            )
-            for truth in truths
-        }
-
-    panels = [
-        Panel("Pearson correlation", series("pearson"), best=1.0),
-        Panel("Ratio CV", series("ratio_cv"), best=0.0),
-    ]
-    learning_curves(path, sorted({row["step"] for row in rows}), panels, title=run.config.data)
-
-
-def _draw_landscape(path: Path, run: RunDirectory, layout: Layout, truths: list[Truth]) -> None:
-    """Distances to and from a state in the middle, learned beside true where the truth covers the picture."""
-    model = DistanceModel.load(run.model_path(run.config.seeds[0]))
-    chosen = len(layout.states) // 2
-    state = layout.states[chosen : chosen + 1]
-    to = [Field("learned, to the marked state", model.pairwise(layout.states, state)[:, 0])]
-    back = [Field("learned, from the marked state", model.pairwise(state, layout.states)[0])]
-    for truth in truths[:1]:
-        if truth.sources.shape == layout.states.shape and np.array_equal(truth.sources, layout.states):
-            to.append(Field("true, to the marked state", truth.distances[:, chosen]))
-            back.append(Field("true, from the marked state", truth.distances[chosen]))
-    landscape(path, layout, [to, back], chosen, title=f"{run.config.data}: how many actions apart")
 
 
 def _config(options: Train) -> RunConfig:

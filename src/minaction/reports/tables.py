@@ -75,7 +75,7 @@ def agreement_table(rows: Sequence[Row], title: str | None = None, heading: str 
     from rich import box
     from rich.table import Table
 
-    header, lines = _cells(rows, heading)
+    header, lines = agreement_cells(rows, heading)
     table = Table(title=title, caption=_caption(rows), box=box.SIMPLE_HEAD, padding=(0, 1))
     table.title_justify = table.caption_justify = "left"
     for k, name in enumerate(header):
@@ -89,14 +89,14 @@ def agreement_table(rows: Sequence[Row], title: str | None = None, heading: str 
 
 def agreement_markdown(rows: Sequence[Row], heading: str = "truth") -> str:
     """The rows as a Markdown table, with what the spread means below it."""
-    header, lines = _cells(rows, heading)
+    header, lines = agreement_cells(rows, heading)
     rule = ["---"] + ["---:"] * (len(header) - 1)
     text = "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *lines])
     caption = _caption(rows)
     return f"{text}\n\n{caption}\n" if caption else f"{text}\n"
 
 
-def _cells(rows: Sequence[Row], heading: str) -> tuple[list[str], list[list[str]]]:
+def agreement_cells(rows: Sequence[Row], heading: str = "truth") -> tuple[list[str], list[list[str]]]:
     """The header and the lines as text; the column for unreachable pairs only where there are some."""
     some_unreachable = any(one.unreachable for row in rows for one in row.agreements)
     measures = [measure for measure in MEASURES if measure.field != "auroc" or some_unreachable]

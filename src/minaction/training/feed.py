@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -11,8 +10,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..files import release_pages
 from ..objectives.base import Objective
 from ..trajectories.dataset import Trajectories
+
+# A row that is read brings the pages around it along, 64 KiB of them: so many rows leave at most 256 MiB behind.
+_ROWS_AT_A_TIME = 4096
+# What the rows of one chunk may take; two chunks are held at a time, one being trained on and one being read.
+_CHUNK_BYTES = 64 << 20
 
 
 class HostFeed:
@@ -37,6 +42,13 @@ class HostFeed:
                 return jax.tree.map(np.asarray, compiled(jax.device_put(keys, host), jax.device_put(steps, host)))
 
         self._sample: Callable[[np.ndarray, np.ndarray], Any] = sample_on_host
+        batch = jax.eval_shape(objective.sample, jax.random.key(0), tables)
+        rows = sum(leaf.size for leaf in jax.tree.leaves(batch) if jnp.issubdtype(leaf.dtype, jnp.integer))
+        self._step_bytes = rows * data.states[:1].nbytes
+
+    def longest_chunk(self, seeds: int) -> int:
+        """How many steps of so many seeds may be read at once."""
+        return max(1, _CHUNK_BYTES // (seeds * self._step_bytes))
 
     def take(self, keys: np.ndarray, start: int, length: int, end: int) -> tuple[Any, jax.Array]:
         """Batches and rows of steps `start` to `start + length`; those after them are prepared meanwhile."""
@@ -68,13 +80,8 @@ class HostFeed:
         wanted = np.concatenate(indices, axis=2).ravel()
         order = np.argsort(wanted)  # read the file from front to back
         rows = np.empty((len(wanted), self._states.shape[1]), np.float32)
-        rows[order] = self._states[wanted[order]]
-        self._forget_pages()
+        for part in np.split(order, range(_ROWS_AT_A_TIME, len(order), _ROWS_AT_A_TIME)):
+            rows[part] = self._states[wanted[part]]
+            release_pages(self._states)
         shaped = jnp.asarray(rows.reshape(*lead, position, -1))
         return jax.tree.unflatten(structure, [jnp.asarray(leaf) for leaf in renumbered]), shaped
-
-    def _forget_pages(self) -> None:
-        """Give the pages that were read back, or resident memory would grow to the size of the file."""
-        mapping = getattr(self._states, "_mmap", None)
-        if isinstance(mapping, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            mapping.madvise(mmap.MADV_DONTNEED)

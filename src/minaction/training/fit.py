@@ -20,7 +20,7 @@ def fit(
     progress: bool = True,
 ) -> DistanceModel:
     """Learn the distance of `data`; MadDist unless another objective is given."""
-    from ..reports.progress import training_progress
+    from ..progress import training_progress
 
     trainer = Trainer(objective or MadDist(), data, steps=steps, seeds=[seed])
     with training_progress(steps, shown=progress) as show:

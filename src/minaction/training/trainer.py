@@ -167,9 +167,9 @@ class Trainer:
     @property
     def chunk_length(self) -> int:
         """How many steps to ask for at once: a fraction of a second to a few seconds of work."""
-        if jax.default_backend() != "cpu":
-            return 2000
-        return 100 if self._encodes_distinct else 20
+        on_cpu = 100 if self._encodes_distinct else 20
+        length = on_cpu if jax.default_backend() == "cpu" else 2000
+        return length if self._feed is None else min(length, self._feed.longest_chunk(len(self.seeds)))
 
     def advance(self, steps: int) -> dict[str, np.ndarray]:
         """Train `steps` further steps (not past the end); the mean of every named term over them, one per seed."""

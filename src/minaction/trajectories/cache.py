@@ -12,10 +12,9 @@ import numpy as np
 import platformdirs
 
 from ..errors import InputError
-from ..files import map_tensors
+from ..files import map_tensors, row_blocks
 from .dataset import Trajectories
 
-_BLOCK_ROWS = 1 << 18
 _log = logging.getLogger(__name__)
 
 
@@ -72,8 +71,7 @@ def _load(path: Path, identity: dict[str, object], memory_map: bool) -> Trajecto
             return None
     except (InputError, AttributeError, KeyError):
         return None
-    # A second mapping: the pages that the checksum went through are released with the first.
-    return Trajectories.load(path, memory_map=True) if memory_map else data
+    return data
 
 
 def _checksum(data: Trajectories) -> str:
@@ -84,6 +82,6 @@ def _checksum(data: Trajectories) -> str:
         if array is None:
             continue
         digest.update(f"{name} {array.dtype} {array.shape};".encode())
-        for start in range(0, len(array), _BLOCK_ROWS):
-            digest.update(array[start : start + _BLOCK_ROWS].tobytes())
+        for rows in row_blocks(array):
+            digest.update(np.ascontiguousarray(rows).data)
     return digest.hexdigest()

@@ -21,9 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..files import map_tensors, read_tensors, write_tensors
-
-_BLOCK_ROWS = 1 << 20
+from ..files import map_tensors, read_tensors, row_blocks, write_tensors
 
 
 @dataclass(frozen=True)
@@ -177,13 +175,14 @@ class Trajectories:
         digest = hashlib.sha256()
         for array in (self.offsets, self.states, self.times):
             digest.update(b"-" if array is None else str(array.shape).encode())
-            for start in range(0, 0 if array is None else len(array), _BLOCK_ROWS):
-                digest.update(np.ascontiguousarray(array[start : start + _BLOCK_ROWS]))  # type: ignore[index]
+            for rows in () if array is None else row_blocks(array):
+                digest.update(np.ascontiguousarray(rows).data)
         return digest.hexdigest()[:16]
 
     def describe(self) -> dict[str, Any]:
         """What a person wants to know before training on it, as plain numbers."""
         lengths = self.lengths
+        ranges = np.array([(rows.min(axis=0), rows.max(axis=0)) for rows in row_blocks(self.states)])
         summary: dict[str, Any] = {
             "states": self.num_states,
             "episodes": self.num_episodes,
@@ -191,8 +190,8 @@ class Trajectories:
             "shortest episode": int(lengths.min()),
             "longest episode": int(lengths.max()),
             "numbers per state": self.state_size,
-            "smallest": np.min(self.states, axis=0).tolist(),
-            "largest": np.max(self.states, axis=0).tolist(),
+            "smallest": ranges[:, 0].min(axis=0).tolist(),
+            "largest": ranges[:, 1].max(axis=0).tolist(),
             "times": "0, 1, 2, ..." if self.times is None else "recorded",
             "actions": "none" if self.actions is None else f"{self.actions.shape[1]} numbers",
             "fingerprint": self.fingerprint,
@@ -298,11 +297,13 @@ def _check_states(states: np.ndarray) -> None:
         raise InputError("There are no states; give at least one episode with two states.")
     if isinstance(states, np.memmap):
         return  # it was checked when it was written; reading all of it here would defeat its purpose
-    for start in range(0, len(states), _BLOCK_ROWS):
-        bad = ~np.isfinite(states[start : start + _BLOCK_ROWS]).all(axis=1)
+    start = 0
+    for rows in row_blocks(states):
+        bad = ~np.isfinite(rows).all(axis=1)
         if bad.any():
             row = start + int(np.argmax(bad))
             raise InputError(f"State {row} holds NaN or infinity ({states[row].tolist()}); remove or repair that row.")
+        start += len(rows)
 
 
 def check_offsets(offsets: np.ndarray, num_states: int) -> None:
