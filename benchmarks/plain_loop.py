@@ -1,6 +1,8 @@
-"""The baseline: MadDist as a research script usually has it, in eager PyTorch, NumPy choosing each batch on the host."""
+"""The baseline: MadDist as a research script usually has it: eager PyTorch, NumPy choosing each batch on the host."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -49,7 +51,7 @@ class PlainDistance(nn.Module):
         super().__init__()
         widths = (state_size, *HIDDEN, LATENT)
         layers: list[nn.Module] = []
-        for inputs, outputs in zip(widths[:-1], widths[1:], strict=True):
+        for inputs, outputs in pairwise(widths):
             linear = nn.Linear(inputs, outputs)
             nn.init.normal_(linear.weight, std=inputs**-0.5)
             nn.init.zeros_(linear.bias)
@@ -66,20 +68,18 @@ class PlainTraining:
 
     def __init__(self, data: Trajectories, *, seed: int = 0, device: str = "cpu") -> None:
         torch.manual_seed(seed)
-        self.device = torch.device(device)
+        found = None if device == "cpu" else torch.accelerator.current_accelerator()
+        self.device = found or torch.device("cpu")
         self.sampler = Sampler(data, seed)
         self.distance = PlainDistance(data.state_size).to(self.device)
         self.optimiser = torch.optim.AdamW(self.distance.parameters(), lr=1e-4, eps=1e-10, weight_decay=0.0)
 
     def step(self) -> torch.Tensor:
         """One gradient step; the loss before it."""
-        first, second, elapsed = self._to_device(*self.sampler.trajectory_pairs(BATCH, TRAJECTORY_HORIZON))
-        trajectory = ((self.distance(first, second) / elapsed - 1) ** 2).mean()
-        first, second = self._to_device(*self.sampler.random_pairs(BATCH))
-        separation = (torch.relu(1 - self.distance(first, second) / SEPARATION_LIMIT) ** 2).mean()
-        first, second, elapsed = self._to_device(*self.sampler.trajectory_pairs(CONSTRAINT_BATCH, CONSTRAINT_HORIZON))
-        constraint = (torch.relu(self.distance(first, second) - elapsed) ** 2).sum()
-        loss = trajectory + SEPARATION_WEIGHT * separation + CONSTRAINT_WEIGHT * constraint
+        pairs = self._to_device(*self.sampler.trajectory_pairs(BATCH, TRAJECTORY_HORIZON))
+        near = self._to_device(*self.sampler.trajectory_pairs(CONSTRAINT_BATCH, CONSTRAINT_HORIZON))
+        random = self._to_device(*self.sampler.random_pairs(BATCH))
+        loss = plain_loss(self.distance, pairs, near, random)
         self.optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.distance.parameters(), CLIP_NORM)
@@ -88,3 +88,15 @@ class PlainTraining:
 
     def _to_device(self, *arrays: np.ndarray) -> list[torch.Tensor]:
         return [torch.from_numpy(array).to(self.device) for array in arrays]
+
+
+def plain_loss(
+    distance: nn.Module, pairs: list[torch.Tensor], near: list[torch.Tensor], random: list[torch.Tensor]
+) -> torch.Tensor:
+    """MadDist's loss of (first, second, steps between), the same at most a few steps apart, and (first, second)."""
+    first, second, elapsed = pairs
+    trajectory = ((distance(first, second) / elapsed - 1) ** 2).mean()
+    separation = (torch.relu(1 - distance(*random) / SEPARATION_LIMIT) ** 2).mean()
+    first, second, elapsed = near
+    constraint = (torch.relu(distance(first, second) - elapsed) ** 2).sum()
+    return trajectory + SEPARATION_WEIGHT * separation + CONSTRAINT_WEIGHT * constraint

@@ -10,10 +10,12 @@ import sys
 import time
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
 from minaction.model import DistanceModel
+from minaction.trajectories.dataset import Trajectories
 from minaction.trees import named_leaves
 
 SMALL = ["--set", "stages=16,8", "batch_size=16", "constraint_batch_size=16"]
@@ -163,6 +165,27 @@ def test_other_settings_do_not_overwrite_a_run(tmp_path: Path) -> None:
     (tmp_path / "mine" / "thesis.tex").write_text("precious")
     assert "not a run" in refused("train", "cliffwalking", "--out", tmp_path / "mine", "--overwrite")
     assert (tmp_path / "mine" / "thesis.tex").read_text() == "precious"
+
+
+def test_data_is_made_described_and_converted(log_file: Path, tmp_path: Path) -> None:
+    made = minaction("data", "make", "cliffwalking", "--episodes", 7, "--seed", 4)
+    assert made.returncode == 0, made.stderr
+    assert "episodes" in made.stdout
+    assert minaction("data", "list").stdout.count("gridworld") >= 2
+    described = minaction("data", "info", log_file)
+    assert "distinct states" in described.stdout
+    written = tmp_path / "log.safetensors"
+    assert minaction("data", "convert", log_file, written).returncode == 0
+    assert Trajectories.load(written).fingerprint in described.stdout
+    assert ".npz" in refused("data", "convert", log_file, tmp_path / "log.xyz")
+    assert not (tmp_path / "log.xyz").exists()
+
+
+def test_a_device_that_is_not_there_ends_in_one_sentence(tmp_path: Path) -> None:
+    if any(device.platform == "gpu" for device in jax.devices()):
+        pytest.skip("there is one")
+    assert "device" in refused("train", "cliffwalking", "--device", "gpu", "--out", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_help_comes_at_once_and_names_every_command() -> None:

@@ -33,5 +33,10 @@ def test_a_model_is_saved_loaded_and_searched() -> None:
     assert nearest[0] == 0
 
 
+def test_a_learned_heuristic_saves_nodes() -> None:
+    found = dict(re.findall(r"(\w+): (\d+) nodes", run(EXAMPLES / "heuristic_search.py")))
+    assert int(found["learned"]) < int(found["Manhattan"]) < int(found["nothing"])
+
+
 def test_no_example_is_forgotten() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {"own_data.py", "save_and_search.py"}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {"own_data.py", "save_and_search.py", "heuristic_search.py"}

@@ -78,6 +78,41 @@ class Distance:
 
 
 @dataclass(frozen=True)
+class Plan:
+    """Let a planner follow a run's distance to goals in its maze, and count how often it gets there.
+
+    Examples:
+      minaction plan runs/ogbench-pointmaze-medium-stitch-maddist
+      minaction plan RUN --tasks 1 3 --episodes 50
+      minaction plan RUN --distance truth
+      minaction plan RUN --goal 20 20
+    """
+
+    run: Positional[Path]
+    """Folder of a run on one of OGBench's PointMazes."""
+    tasks: tuple[int, ...] = (1, 2, 3, 4, 5)
+    """OGBench's start-goal pairs."""
+    episodes: int = 10
+    """Episodes for each pair."""
+    goal: Annotated[tuple[float, ...], arg(metavar="X Y")] = ()
+    """A goal of your own instead, from random starts."""
+    distance: Literal["learned", "truth", "euclidean", "untrained"] = "learned"
+    """What to follow; the others are controls."""
+    candidates: int | None = None
+    """Action sequences drawn for each plan; 100 by default."""
+    horizon: int | None = None
+    """Steps to look ahead; the maze's default if not given, as for the next two."""
+    repeat: int | None = None
+    """Steps for which a drawn action is held."""
+    interval: int | None = None
+    """Steps to execute before planning again."""
+    seed: int = 0
+    """Of starts, goals and candidates."""
+    device: Device = "auto"
+    """Where to compute."""
+
+
+@dataclass(frozen=True)
 class Data:
     """Make, inspect and convert data sets.
 
@@ -122,6 +157,7 @@ Command = (
     Annotated[Train, subcommand("train")]
     | Annotated[Evaluate, subcommand("evaluate")]
     | Annotated[Distance, subcommand("distance")]
+    | Annotated[Plan, subcommand("plan")]
     | Annotated[Data, subcommand("data")]
     | Annotated[Tasks, subcommand("tasks")]
     | Annotated[Objectives, subcommand("objectives")]
@@ -163,6 +199,8 @@ def run(command: object) -> int:
             return commands.evaluate(command)
         case Distance():
             return commands.distance(command)
+        case Plan():
+            return commands.plan(command)
         case Data():
             return commands.data(command)
         case Tasks():

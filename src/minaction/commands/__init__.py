@@ -29,6 +29,13 @@ def distance(options: cli.Distance) -> int:
     return command(options)
 
 
+def plan(options: cli.Plan) -> int:
+    """`minaction plan`"""
+    from .plan import plan as command
+
+    return command(options)
+
+
 def data(options: cli.Data) -> int:
     """`minaction data`"""
     from .data import data as command

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 # Okabe and Ito's palette: told apart with every common colour blindness.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _INK, _FAINT = "#333333", "#DDDDDD"
 _WALL, _WALL_LINES, _UNREACHABLE = "#4A4A4A", "#5E5E5E", "#F4F1EA"
 _FORMATS = (".png", ".svg", ".pdf")
@@ -53,10 +53,10 @@ def learning_curves(
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    suffix = _checked_suffix(path)
+    suffix = checked_suffix(path)
     steps = np.asarray(steps, dtype=np.float64)
     labels = list(dict.fromkeys(label for panel in panels for label in panel.series))
-    colours = {label: _COLOURS[k % len(_COLOURS)] for k, label in enumerate(labels)}
+    colours = {label: COLOURS[k % len(COLOURS)] for k, label in enumerate(labels)}
     figure = Figure(figsize=(4.6 * len(panels), 3.7), layout="constrained", facecolor="white")
     for axes, panel in zip(np.ravel(figure.subplots(1, len(panels), squeeze=False)), panels, strict=True):
         _draw_panel(axes, steps, panel, colours)
@@ -67,7 +67,7 @@ def learning_curves(
         legend = figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4), frameon=False)
         for text in legend.get_texts():
             text.set(color=_INK, fontsize=9.5)
-    _finish(figure, path, suffix, title)
+    finish_figure(figure, path, suffix, title)
 
 
 def _draw_panel(axes: Axes, steps: np.ndarray, panel: Panel, colours: Mapping[str, str]) -> None:
@@ -128,10 +128,10 @@ def landscape(
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    suffix = _checked_suffix(path)
+    suffix = checked_suffix(path)
     _check_landscape(layout, rows, chosen_index)
     columns = max(len(row) for row in rows)
-    width, height = _panel_size(layout.shape)
+    width, height = panel_size(layout.shape)
     bars = max(len({one.unit for one in row}) for row in rows)
     size = (columns * (width + 0.1) + 0.85 * bars, len(rows) * (height + 0.4) + (0.4 if title else 0.1))
     figure = Figure(figsize=size, layout="constrained", facecolor="white")
@@ -144,7 +144,7 @@ def landscape(
     if any(np.isinf(one.values).any() for row in rows for one in row):
         patch = Patch(facecolor=_UNREACHABLE, edgecolor="#BBBBBB", label="unreachable")
         figure.legend(handles=[patch], loc="outside lower left", frameon=False, labelcolor=_INK, fontsize=9)
-    _finish(figure, path, suffix, title)
+    finish_figure(figure, path, suffix, title)
 
 
 def _check_landscape(layout: Layout, rows: Sequence[Sequence[Field]], chosen_index: int) -> None:
@@ -157,7 +157,7 @@ def _check_landscape(layout: Layout, rows: Sequence[Sequence[Field]], chosen_ind
             )
 
 
-def _panel_size(shape: tuple[int, int]) -> tuple[float, float]:
+def panel_size(shape: tuple[int, int]) -> tuple[float, float]:
     """Width and height in inches of a picture with these rows and columns of pixels, about equal in area."""
     rows, columns = shape
     width = float(np.clip(np.sqrt(13.0 * columns / rows), 2.6, 5.2))
@@ -171,7 +171,7 @@ def _draw_group(figure: Figure, layout: Layout, group: Sequence[tuple[Axes, Fiel
     comparable = values[:, np.isfinite(values).all(axis=0)]
     longest = float(comparable.max()) if comparable.size and comparable.max() > 0 else 1.0
     beyond = bool((values[np.isfinite(values)] > longest).any())
-    images = [_draw_field(axes, layout, one, longest, chosen_index) for axes, one in group]
+    images = [draw_field(axes, layout, one, longest, chosen_index) for axes, one in group]
     bar = figure.colorbar(
         images[0],
         ax=[axes for axes, _ in group],
@@ -185,7 +185,8 @@ def _draw_group(figure: Figure, layout: Layout, group: Sequence[tuple[Axes, Fiel
     bar.outline.set_visible(False)  # type: ignore[operator]
 
 
-def _draw_field(axes: Axes, layout: Layout, one: Field, longest: float, chosen_index: int) -> AxesImage:
+def draw_field(axes: Axes, layout: Layout, one: Field, longest: float, chosen_index: int) -> AxesImage:
+    """Colour a layout's states by one field, with the chosen state marked."""
     from matplotlib.colors import ListedColormap
 
     picture = np.full(layout.shape, np.nan)
@@ -202,7 +203,7 @@ def _draw_field(axes: Axes, layout: Layout, one: Field, longest: float, chosen_i
         levels = longest * np.arange(1, 12) / 12
         axes.contour(finite, levels=levels, colors="white", linewidths=0.6, alpha=0.6)
     row, column = layout.pixels[chosen_index]
-    axes.scatter(column, row, marker="*", s=170, color=_COLOURS[1], edgecolors="black", linewidths=0.9, zorder=4)
+    axes.scatter(column, row, marker="*", s=170, color=COLOURS[1], edgecolors="black", linewidths=0.9, zorder=4)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     axes.set_title(one.title, color=_INK, fontsize=10.5, loc="left")
@@ -221,14 +222,16 @@ def _write_numbers(axes: Axes, image: AxesImage, layout: Layout, values: np.ndar
         axes.text(column, row, text, ha="center", va="center", fontsize=7.5, color="white" if dark else _INK)
 
 
-def _checked_suffix(path: str | Path) -> str:
+def checked_suffix(path: str | Path) -> str:
+    """The ending of a figure's name, if it is one that can be drawn."""
     suffix = Path(path).suffix.lower()
     if suffix not in _FORMATS:
         raise InputError(f"Cannot draw {path}: a figure's name must end in one of {', '.join(_FORMATS)}.")
     return suffix[1:]
 
 
-def _finish(figure: Figure, path: str | Path, suffix: str, title: str | None) -> None:
+def finish_figure(figure: Figure, path: str | Path, suffix: str, title: str | None) -> None:
+    """Put the title above and write the file."""
     if title:
         figure.suptitle(title, color=_INK, fontsize=12.5, fontweight="bold", x=0.01, ha="left")
     with atomic_write(path) as file:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -23,6 +24,9 @@ from .trainer import Trainer
 # A person's own data with at most this many different states is judged against its observed distances.
 _MOST_OBSERVED_STATES = 3000
 
+# Files of ours that are larger stay on disk and are read as they are used.
+MAPPED_ABOVE = 2 << 30
+
 
 class Source:
     """The data of a run and what it is judged by: a task's, or a person's own file."""
@@ -31,7 +35,7 @@ class Source:
         self.name = name
         self.task: Task | None = all_tasks().get(name)
         fresh = self.task is not None and self.task.fresh_data_per_seed
-        self.data = [read(name, seed=seed) for seed in seeds] if fresh else [read(name)]
+        self.data = [read(name, seed=seed) for seed in seeds] if fresh else [read(name, memory_map=_is_large(name))]
         self._truths = [self._truths_of(item) for item in self.data]
 
     def truths(self, k: int) -> list[Truth]:
@@ -48,6 +52,11 @@ class Source:
         if not data.has_at_most(_MOST_OBSERVED_STATES):
             return []
         return [Truth.between("observed", "steps", *observed_distance(data))]
+
+
+def _is_large(name: str) -> bool:
+    path = Path(name)
+    return path.suffix == ".safetensors" and path.is_file() and path.stat().st_size > MAPPED_ABOVE
 
 
 class Session:

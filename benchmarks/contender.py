@@ -1,0 +1,90 @@
+"""Work in a process of its own that runs when it is told to: contenders take turns, so that noise meets all alike."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any
+
+Advance = Callable[[], float]
+"""Does some work, waits until it is done, and says how many units it was."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One turn of one contender."""
+
+    units: float
+    seconds: float
+    peak_bytes: int
+    """The most memory that the process ever had resident."""
+
+    @property
+    def rate(self) -> float:
+        """Units per second."""
+        return self.units / self.seconds
+
+
+class Contender:
+    """`make(**settings)` is called in a fresh process and warms up; what it returns is run there, turn by turn."""
+
+    def __init__(self, make: Callable[..., Advance], *, device: str = "auto", **settings: Any) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, make, device, settings), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def wait_until_ready(self) -> int:
+        """Return when it is made; its peak of resident memory until then."""
+        return self._answer()
+
+    def run(self, seconds: float) -> Round:
+        """One turn of at least so many seconds."""
+        self._connection.send(seconds)
+        return self._answer()
+
+    def _answer(self) -> Any:
+        try:
+            return self._connection.recv()
+        except EOFError:
+            raise SystemExit("A contender ended early; what it had to say stands above.") from None
+
+    def __enter__(self) -> Contender:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._connection.close()
+        self._process.join(timeout=10)
+        if self._process.is_alive():
+            self._process.terminate()
+            self._process.join()
+
+
+def peak_resident_bytes() -> int:
+    """The most memory that this process ever had resident."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _serve(connection: Connection, make: Callable[..., Advance], device: str, settings: dict[str, Any]) -> None:
+    if device != "auto":
+        os.environ["JAX_PLATFORMS"] = device  # before JAX is imported
+    advance = make(**settings)
+    connection.send(peak_resident_bytes())
+    while True:
+        try:
+            seconds = connection.recv()
+        except EOFError:
+            return
+        began, units = time.perf_counter(), 0.0
+        while time.perf_counter() - began < seconds or units == 0:
+            units += advance()
+        connection.send(Round(units, time.perf_counter() - began, peak_resident_bytes()))

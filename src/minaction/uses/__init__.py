@@ -1,0 +1,9 @@
+"""What else a distance is good for: rewards that lead the way, and searches that know where to look."""
+
+from __future__ import annotations
+
+from .heuristic_search import Admissibility as Admissibility
+from .heuristic_search import SearchResult as SearchResult
+from .heuristic_search import a_star as a_star
+from .heuristic_search import admissibility as admissibility
+from .reward_shaping import ShapedReward as ShapedReward

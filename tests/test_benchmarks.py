@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from benchmarks import memory_mapped, pairwise, training_speed
+from benchmarks.contender import Round
+from benchmarks.data import random_walks
+
+from minaction.objectives import MadDist
+from minaction.objectives.sampling import EpisodeTable
+from minaction.objectives.states import RecordedStates
+from minaction.training import Trainer
+from minaction.trajectories import Trajectories
+
+
+def test_the_baseline_minimises_the_same_loss_of_the_same_network() -> None:
+    torch = pytest.importorskip("torch")
+    from benchmarks.plain_loop import PlainTraining, plain_loss
+
+    data, objective = random_walks(20, 30, 2), MadDist()
+    ours = Trainer(objective, data, steps=1).models()[0].network
+    plain = PlainTraining(data)
+    linear_layers = [layer for layer in plain.distance.encoder if isinstance(layer, torch.nn.Linear)]
+    for layer, same in zip(linear_layers, ours.encoder.stacks[0][0].layers, strict=True):
+        layer.weight.data = torch.from_numpy(np.array(same.weight.T))
+        layer.bias.data = torch.from_numpy(np.array(same.bias))
+
+    batch = objective.sample(jax.random.key(3), EpisodeTable.of(data))
+
+    def rows(*parts: jax.Array) -> list:
+        states = [plain.sampler.states[np.asarray(index)] for index in parts[:2]]
+        return [torch.from_numpy(np.array(array)) for array in (*states, *parts[2:])]
+
+    expected, _ = objective.loss(ours, (), batch, RecordedStates(jnp.asarray(data.states)), jnp.zeros(()))
+    found = plain_loss(plain.distance, rows(*batch.pairs), rows(*batch.near), rows(*batch.random))
+    assert float(found.detach()) == pytest.approx(float(expected), rel=1e-4)
+
+
+def test_the_baseline_draws_pairs_inside_episodes_and_horizons() -> None:
+    pytest.importorskip("torch")
+    from benchmarks.plain_loop import Sampler
+
+    lengths = np.array([2, 9, 5])
+    data = Trajectories.from_flat(np.arange(16.0)[:, None], np.concatenate([[0], np.cumsum(lengths)]))
+    sampler = Sampler(data, seed=0)
+    scale = 1 / np.diff(sampler.states[:2, 0])
+    first, second, elapsed = sampler.trajectory_pairs(5000, horizon=4)
+    i, j = (np.rint((array[:, 0] - sampler.states[0, 0]) * scale).astype(int) for array in (first, second))
+    np.testing.assert_array_equal(j - i, elapsed)
+    np.testing.assert_array_equal(*(np.searchsorted(data.offsets, index, side="right") for index in (i, j)))
+    assert set(elapsed) == {1, 2, 3, 4}
+
+
+def test_ratios_are_those_of_turns_in_the_same_round() -> None:
+    base = [Round(10, 1, 0), Round(10, 5, 0), Round(10, 1, 0)]
+    ours = [Round(40, 1, 0), Round(8, 1, 0), Round(40, 1, 0)]
+    found = training_speed.summary({training_speed.BASELINE: base, "ours": ours})
+    assert found["ours"]["ratio"] == 4
+    assert found["ours"]["steps_per_second"] == 40
+    assert found[training_speed.BASELINE]["ratio"] == 1
+
+
+def test_pairwise_stays_below_its_stated_memory_at_toy_size(tmp_path: Path) -> None:
+    options = pairwise.Options(size=700, among=(3000,), device="cpu", out=tmp_path / "found.json")
+    found = pairwise.main(options)
+    assert 0 <= found["pairwise"]["added_bytes"] < pairwise.stated_bound(700)
+    assert found["nearest"][0]["seconds"] > 0
+    assert json.loads((tmp_path / "found.json").read_text())["pairwise"] == found["pairwise"]
+
+
+@pytest.mark.slow
+def test_mapped_data_trains_in_little_memory_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    found = memory_mapped.main(memory_mapped.Options(gib=0.6, seconds=2, rounds=2, folder=tmp_path))
+    assert found["mapped"]["peak_resident_bytes"] < found["in memory"]["peak_resident_bytes"]
+    assert found["ratio"] > 0.3
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_training_speeds_are_compared() -> None:
+    pytest.importorskip("torch")
+    options = training_speed.Options(only=("cliffwalking",), device="cpu", seconds=1, rounds=2)
+    found = training_speed.main(options)["cliffwalking"]
+    assert found["minaction, one seed"]["ratio"] > 2
+    assert found["minaction, five seeds"]["steps_per_second"] > 0
