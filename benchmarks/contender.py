@@ -13,6 +13,8 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any
 
+import psutil
+
 Advance = Callable[[], float]
 """Does some work, waits until it is done, and says how many units it was."""
 
@@ -43,7 +45,7 @@ class Contender:
         theirs.close()
 
     def wait_until_ready(self) -> int:
-        """Return when it is made; its peak of resident memory until then."""
+        """Return when it is made; how much memory it has resident by then."""
         return self._answer()
 
     def run(self, seconds: float) -> Round:
@@ -78,7 +80,7 @@ def _serve(connection: Connection, make: Callable[..., Advance], device: str, se
     if device != "auto":
         os.environ["JAX_PLATFORMS"] = device  # before JAX is imported
     advance = make(**settings)
-    connection.send(peak_resident_bytes())
+    connection.send(psutil.Process().memory_info().rss)
     while True:
         try:
             seconds = connection.recv()

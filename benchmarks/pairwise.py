@@ -36,7 +36,7 @@ class Cost:
 
     seconds: float
     added_bytes: int
-    """By how much it raised the peak of resident memory."""
+    """How far resident memory rose above what it was before."""
     peak_bytes: int
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import mmap
 import os
 import struct
 import tempfile
@@ -24,6 +23,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from .errors import InputError
+from .mapped import row_blocks
 
 FORMAT = 1  # raised when an older version of this package could no longer read what we write
 
@@ -36,7 +36,6 @@ _DTYPE_NAMES = {
     "bool": "BOOL",
 }
 _DTYPES = {name: np.dtype(dtype) for dtype, name in _DTYPE_NAMES.items()}
-_BLOCK_BYTES = 1 << 26
 
 
 @contextlib.contextmanager
@@ -133,26 +132,6 @@ def map_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dic
         start = 8 + length + entry["data_offsets"][0]
         tensors[name] = np.memmap(path, dtype=dtype, mode="r", offset=start, shape=shape)
     return tensors, header
-
-
-def row_blocks(array: np.ndarray) -> Iterator[np.ndarray]:
-    """`array` in blocks of rows of a few dozen MiB; of a mapped one, no more than a block stays in memory."""
-    if array.ndim == 0 or array.nbytes <= _BLOCK_BYTES:
-        yield array
-    else:
-        rows = max(1, _BLOCK_BYTES // (array.nbytes // len(array)))
-        for start in range(0, len(array), rows):
-            yield array[start : start + rows]
-            release_pages(array)
-    release_pages(array)
-
-
-def release_pages(array: np.ndarray) -> None:
-    """Give back what was read of a mapped file, or resident memory would grow to the size of the file."""
-    mapping = getattr(array, "_mmap", None)
-    # Not where a mapping is private and may hold changes that the file does not.
-    if isinstance(mapping, mmap.mmap) and array.mode in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED"):  # type: ignore[attr-defined]
-        mapping.madvise(mmap.MADV_DONTNEED)
 
 
 def _read_header(path: str | Path, kind: str) -> dict[str, Any]:

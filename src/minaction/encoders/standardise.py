@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..files import row_blocks
+from ..mapped import row_blocks
 
 _MOST_ROWS, _MOST_NUMBERS = 1 << 20, 1 << 25
 

@@ -10,12 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..files import release_pages
+from ..mapped import read_rows
 from ..objectives.base import Objective
 from ..trajectories.dataset import Trajectories
 
-# A row that is read brings the pages around it along, 64 KiB of them: so many rows leave at most 256 MiB behind.
-_ROWS_AT_A_TIME = 4096
 # What the rows of one chunk may take; two chunks are held at a time, one being trained on and one being read.
 _CHUNK_BYTES = 64 << 20
 
@@ -78,10 +76,6 @@ class HostFeed:
             indices.append(leaf.reshape(*lead, count))
             position += count
         wanted = np.concatenate(indices, axis=2).ravel()
-        order = np.argsort(wanted)  # read the file from front to back
-        rows = np.empty((len(wanted), self._states.shape[1]), np.float32)
-        for part in np.split(order, range(_ROWS_AT_A_TIME, len(order), _ROWS_AT_A_TIME)):
-            rows[part] = self._states[wanted[part]]
-            release_pages(self._states)
+        rows = read_rows(self._states, wanted)
         shaped = jnp.asarray(rows.reshape(*lead, position, -1))
         return jax.tree.unflatten(structure, [jnp.asarray(leaf) for leaf in renumbered]), shaped

@@ -12,7 +12,8 @@ import numpy as np
 import platformdirs
 
 from ..errors import InputError
-from ..files import map_tensors, row_blocks
+from ..files import map_tensors
+from ..mapped import row_blocks
 from .dataset import Trajectories
 
 _log = logging.getLogger(__name__)

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..files import map_tensors, read_tensors, row_blocks, write_tensors
+from ..files import map_tensors, read_tensors, write_tensors
+from ..mapped import row_blocks
 
 
 @dataclass(frozen=True)
