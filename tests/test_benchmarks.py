@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from benchmarks import memory_mapped, pairwise, training_speed
-from benchmarks.contender import Round
+from benchmarks.contender import Advance, Contender, Round
 from benchmarks.data import random_walks
 
 from minaction.objectives import MadDist
@@ -71,6 +71,17 @@ def test_pairwise_stays_below_its_stated_memory_at_toy_size(tmp_path: Path) -> N
     assert 0 <= found["pairwise"]["added_bytes"] < pairwise.stated_bound(700)
     assert found["nearest"][0]["seconds"] > 0
     assert json.loads((tmp_path / "found.json").read_text())["pairwise"] == found["pairwise"]
+
+
+def idle() -> Advance:
+    return lambda: 1
+
+
+def test_a_contender_does_not_count_the_memory_of_the_process_that_started_it() -> None:
+    here = np.ones(100_000_000, dtype=np.float32)
+    with Contender(idle) as contender:
+        contender.wait_until_ready()
+        assert contender.run(0).peak_bytes < here.nbytes
 
 
 @pytest.mark.slow
