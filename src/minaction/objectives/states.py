@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from ..devices import Devices
 from ..distance import Distance
 
 Encode = Callable[[Float[Array, "rows size"]], Float[Array, "rows latent"]]
@@ -46,10 +47,11 @@ class RecordedStates(States):
     """Rows as they were recorded."""
 
     states: Float[Array | np.ndarray, "rows size"]
+    devices: Devices = eqx.field(static=True, default=Devices())
 
     def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
         rows = jnp.concatenate([index.ravel() for index in indices])
-        return _split(encode(self.states[rows]), indices)
+        return _split(self.devices.share_out(lambda rows: encode(self.states[rows]), rows), indices)
 
     def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
         return jnp.all(self.states[first] == self.states[second], axis=-1)

@@ -15,6 +15,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
+from ..devices import Devices
 from ..distance import Distance
 from ..encoders.standardise import Standardise, fit_standardise
 from ..errors import InputError
@@ -46,6 +47,7 @@ class Program:
     steps: int
     data_differs: bool
     """Whether every seed has data of its own."""
+    devices: Devices
 
     @partial(jax.jit, static_argnames="self")
     def initial(self, keys: Any, statistics: Standardise) -> TrainState:
@@ -69,7 +71,7 @@ class Program:
         updates, optimiser = self.objective.optimiser(self.steps).update(gradient, state.optimiser, parameters)
         distance: Distance = eqx.combine(eqx.apply_updates(parameters, updates), rest)
         extra = self.objective.advance(distance, state.extra, terms)
-        return TrainState(distance, optimiser, extra, state.keys), {"loss": value, **terms}
+        return self.devices.agree(TrainState(distance, optimiser, extra, state.keys)), {"loss": value, **terms}
 
     @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state")
     def chunk(self, state: TrainState, start: int, data: Any, *, length: int) -> tuple[TrainState, dict]:
@@ -94,7 +96,7 @@ class Program:
         def one_seed(state: TrainState, fed: Any) -> tuple[TrainState, dict]:
             def body(state: TrainState, xs: Any) -> tuple[TrainState, dict]:
                 step, batch, rows = xs
-                return self._one_step(state, step, batch, RecordedStates(rows))
+                return self._one_step(state, step, batch, RecordedStates(rows, self.devices))
 
             state, terms = jax.lax.scan(body, state, (start + jnp.arange(length), *fed))
             return state, jax.tree.map(lambda values: jnp.mean(values), terms)
@@ -119,7 +121,8 @@ class Trainer:
     """Trains one distance per seed, all in the same compiled program.
 
     `data` is one data set for all seeds or one per seed. The same seeds give the same weights to the bit on the same
-    machine, whether the training was interrupted, resumed or cut into other chunks.
+    machine, whether the training was interrupted, resumed or cut into other chunks. With several `devices` each takes
+    a part of every batch; sums are then taken in another order, and weights agree to rounding.
     """
 
     def __init__(
@@ -131,6 +134,7 @@ class Trainer:
         seeds: Sequence[int] = (0,),
         name: str = "",
         encode_distinct: bool | None = None,
+        devices: int = 1,
     ) -> None:
         if steps < 1:
             raise InputError(f"The number of steps must be at least 1, but is {steps}.")
@@ -145,7 +149,8 @@ class Trainer:
         if len({item.state_size for item in self.data}) > 1:
             raise InputError("The data sets of the seeds have states of different sizes.")
         self.step = 0
-        self._program = Program(objective, steps, len(self.data) > 1)
+        self._devices = Devices(devices)
+        self._program = Program(objective, steps, len(self.data) > 1, self._devices)
         tables = [objective.tables(item) for item in self.data]
         self._feed: HostFeed | None = None
         self._encodes_distinct = False
@@ -155,7 +160,7 @@ class Trainer:
             self._feed = HostFeed(objective, self.data[0], tables[0])
         else:
             states = self._state_views(tables[0], encode_distinct)
-            self._data = jax.device_put(
+            self._data = self._devices.put(
                 stack_padded(list(zip(tables, states, strict=True)))
                 if len(self.data) > 1
                 else jax.tree.map(np.asarray, (tables[0], states[0]))
@@ -249,7 +254,7 @@ class Trainer:
         self._encodes_distinct = encode_distinct
         if encode_distinct:
             return [DistinctStates(item.distinct.states, item.distinct.index) for item in self.data]  # type: ignore[arg-type]
-        return [RecordedStates(item.states) for item in self.data]  # type: ignore[arg-type]
+        return [RecordedStates(item.states, self._devices) for item in self.data]  # type: ignore[arg-type]
 
 
 def _plain(state: TrainState) -> TrainState:
