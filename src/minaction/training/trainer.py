@@ -27,6 +27,8 @@ from ..trajectories.dataset import Trajectories
 from ..trees import named_leaves, stack_padded, with_named_leaves
 from .feed import HostFeed
 
+_STEPS_SAMPLED_TOGETHER = 100
+
 
 class TrainState(NamedTuple):
     """All that changes during training; every array has a leading axis over seeds."""
@@ -77,14 +79,24 @@ class Program:
     def chunk(self, state: TrainState, start: int, data: Any, *, length: int) -> tuple[TrainState, dict]:
         """`length` steps of every seed, sampling on the device."""
 
+        # Batches are sampled for many steps at once: a GPU would spend a good part of a step on starting the small
+        # kernels of sampling, one step at a time.
+        together = max(count for count in range(1, _STEPS_SAMPLED_TOGETHER + 1) if length % count == 0)
+
         def one_seed(state: TrainState, data: Any) -> tuple[TrainState, dict]:
             tables, states = data
 
-            def body(state: TrainState, step: Array) -> tuple[TrainState, dict]:
-                batch = self.objective.sample(jax.random.fold_in(state.keys, step), tables)
+            def body(state: TrainState, xs: Any) -> tuple[TrainState, dict]:
+                step, batch = xs
                 return self._one_step(state, step, batch, states)
 
-            state, terms = jax.lax.scan(body, state, start + jnp.arange(length))
+            def several_steps(state: TrainState, steps: Array) -> tuple[TrainState, dict]:
+                keys = jax.vmap(partial(jax.random.fold_in, state.keys))(steps)
+                batches = jax.vmap(self.objective.sample, in_axes=(0, None))(keys, tables)
+                return jax.lax.scan(body, state, (steps, batches))
+
+            steps = (start + jnp.arange(length)).reshape(-1, together)
+            state, terms = jax.lax.scan(several_steps, state, steps)
             return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
         return _over_seeds(one_seed, in_axes=(0, 0 if self.data_differs else None))(state, data)
