@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-all lint format bench clean
+.PHONY: demo test test-all lint browser format bench clean
 
 # Two stamps: `demo` needs the base install alone, so that it starts soon; everything else needs the dev extras.
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -19,16 +20,23 @@ demo: $(VENV)/.base
 	# Seed 3: its hundred random episodes happen to visit every cell, so that there is a truth for all of them.
 	$(BIN)/minaction train cliffwalking --objective tautdist --steps 5000 --evaluations 10 --first-seed 3 --out demo --overwrite
 
-test: lint
+test: lint browser
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-all: lint
+test-all: lint browser
 	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+
+# The report's page is tested in a real browser: the system's, installed if need be, or else Playwright's own.
+browser: $(VENV)/.dev
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+	  || { command -v apt-get >/dev/null && $(AS_ROOT) apt-get update -qq \
+	       && $(AS_ROOT) apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
+	  || $(BIN)/playwright install chromium
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

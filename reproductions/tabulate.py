@@ -3,7 +3,7 @@
     python reproductions/tabulate.py cliffwalking --truth true
 
 prints one Markdown table: a row per task and objective, the mean over seeds and their range, the published value where
-there is one (reproductions/published.json) and the steps after which Pearson first passed it.
+there is one (published.json of the package) and the steps after which Pearson first passed it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from typing import Any
 
 import numpy as np
 
+import minaction.reports
+
 HERE = Path(__file__).parent
+PUBLISHED = Path(minaction.reports.__file__).with_name("published.json")
 MEASURES = ("pearson", "spearman", "ratio_cv", "mean_ratio", "mean_absolute_error", "auroc")
 HEADINGS = ("Pearson", "Spearman", "Ratio CV", "mean ratio", "error, steps", "AUROC")
 
@@ -54,7 +57,7 @@ def main() -> None:
     parser.add_argument("entry", help="an entry of measure.py")
     parser.add_argument("--truth", required=True, help="true, observed, steps, cells or steps-anywhere")
     options = parser.parse_args()
-    published = json.loads((HERE / "published.json").read_text())["final"]
+    published = json.loads(PUBLISHED.read_text())["final"]
     header = ["task", "objective", "steps", *HEADINGS, "published Pearson / CV"]
     lines = [row(record, options.truth, published) for record in records(options.entry)]
     keep = [k for k in range(len(header)) if any(line[k] not in ("–", "") for line in lines)]

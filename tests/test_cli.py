@@ -14,6 +14,7 @@ import jax
 import numpy as np
 import pytest
 
+from minaction.cli import main
 from minaction.model import DistanceModel
 from minaction.trajectories.dataset import Trajectories
 from minaction.trees import named_leaves
@@ -95,6 +96,8 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
         (["train", "cliffwalking", "--objective", "madist"], "maddist"),
         (["train", "cliffwalking", "--steps", "0"], "at least 1"),
         (["train", "cliffwalking", "--seeds", "0"], "at least 1"),
+        (["train", "cliffwalking", "--devices", 999], "Cannot train on 999 devices"),
+        (["train", "cliffwalking", "--devices", 0], "Cannot train on 0 devices"),
         (["train", "cliffwalking", "--set", "batch_size=0"], "batch_size"),
         (["train", "cliffwalking", "--set", "batchsize=4"], "batch_size"),
         (["train", "cliffwalking", "--set", "batch_size"], "NAME=VALUE"),
@@ -204,3 +207,22 @@ def test_catalogues_print(command: str) -> None:
     result = minaction(command)
     assert result.returncode == 0, result.stderr
     assert {"tasks": "cliffwalking", "objectives": "separation_weight", "doctor": "equinox"}[command] in result.stdout
+
+
+COMMANDS = [
+    *("train", "evaluate", "distance", "plan", "suite", "reproduce", "report", "data", "tasks", "objectives", "doctor")
+]
+
+
+def test_help_lists_every_command_and_each_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in COMMANDS:
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        said = capsys.readouterr().out
+        if command not in ("tasks", "objectives", "doctor"):  # these take no options
+            assert f"  minaction {command} " in said
+
+
+def test_two_commands_in_one_process(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == main(["doctor"]) == 0
+    assert capsys.readouterr().out.count("Python") >= 2

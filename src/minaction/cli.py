@@ -22,7 +22,7 @@ Device = Literal["auto", "cpu", "gpu"]
 class Train:
     """Learn a distance.
 
-    Examples:
+    For example
       minaction train cliffwalking
       minaction train cliffwalking --seeds 5 --steps 50000
       minaction train my_log.npz --objective tdmaddist
@@ -47,6 +47,11 @@ class Train:
     """Replace a run that is already in the folder."""
     device: Device = "auto"
     """Where to train; auto takes a GPU where there is one."""
+    devices: int = 1
+    """Share every batch out among so many devices."""
+    track: Annotated[tuple[Literal["tensorboard", "wandb", "mlflow"], ...], arg(metavar="TOOL ...")] = ()
+    """Also log to these tools (extra `track`); W&B writes offline and MLflow into the run's folder, unless their
+    environment variables say otherwise."""
     set: Annotated[tuple[str, ...], arg(metavar="NAME=VALUE")] = field(default=())
     """Hyperparameters of the objective or its network that are to differ from the defaults."""
 
@@ -55,7 +60,8 @@ class Train:
 class Evaluate:
     """Compare a run's models with the truth, overall and by range of true distance.
 
-    Example: minaction evaluate runs/cliffwalking-maddist
+    For example
+      minaction evaluate runs/cliffwalking-maddist
     """
 
     run: Positional[Path]
@@ -66,7 +72,8 @@ class Evaluate:
 class Distance:
     """How many actions lead from one state to another, and back.
 
-    Example: minaction distance runs/cliffwalking-maddist --from 0 1 --to 1 0.667
+    For example
+      minaction distance runs/cliffwalking-maddist --from 0 1 --to 1 0.667
     """
 
     run: Positional[Path]
@@ -81,7 +88,7 @@ class Distance:
 class Plan:
     """Let a planner follow a run's distance to goals in its maze, and count how often it gets there.
 
-    Examples:
+    For example
       minaction plan runs/ogbench-pointmaze-medium-stitch-maddist
       minaction plan RUN --tasks 1 3 --episodes 50
       minaction plan RUN --distance truth
@@ -113,27 +120,133 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Suite:
+    """Train a whole grid of tasks, methods and seeds into one store.
+
+    Given again after an interruption, the same command goes on where it stopped; a finished cell is never trained
+    twice. On a cluster every machine needs this package with its extra `ray`.
+
+    For example
+      minaction suite paper --dry-run
+      minaction suite paper --only cliffwalking,keydoor-gridworld --seeds 2 --steps 2000
+      minaction suite ablations --only latent-dimension
+      minaction suite my_grid.toml --jobs 4
+      minaction suite paper --backend ray --address 10.0.0.1:6379
+
+    and a file of your own
+      tasks = ["cliffwalking"]
+      seeds = 3
+      steps = 20000
+      [methods.maddist]
+      [methods.wide]
+      objective = "maddist"
+      settings = { quasimetric = "wide-norm" }
+    """
+
+    grid: Positional[str]
+    """paper: every task with every method; ablations: the paper's ablations; or a .toml file."""
+    seeds: int | None = None
+    """Seeds of each cell; 5, as in the paper, unless the file says otherwise."""
+    steps: int | None = None
+    """Gradient steps; as many as the paper by default: 50,000 on CliffWalking, 100,000 elsewhere."""
+    only: Annotated[tuple[str, ...], arg(metavar="NAME,...")] = ()
+    """Names of tasks, methods or ablations to which to keep."""
+    dry_run: bool = False
+    """Show what would be trained and how long it will take, from finished cells or short trials; write nothing."""
+    out: Path | None = None
+    """Folder of the store; runs/NAME by default."""
+    backend: Literal["local", "ray"] = "local"
+    """Where to train: on this machine, or on a Ray cluster."""
+    address: str | None = None
+    """Of the Ray cluster; the one of this machine, started if need be, by default."""
+    jobs: int | None = None
+    """Trainings at a time on this machine; half as many as it has cores, or one on a GPU, by default."""
+    device: Device = "auto"
+    """Where to train; auto takes GPUs where there are some."""
+
+
+@dataclass(frozen=True)
+class Reproduce:
+    """Reproduce one table or figure of the paper: say what it costs, train what is missing, draw it.
+
+    For example
+      minaction reproduce --list
+      minaction reproduce latent-dimension --dry-run
+      minaction reproduce main-curves --seeds 3
+      minaction reproduce table-1 --episodes 10
+    """
+
+    name: Positional[str | None] = None
+    """Which one; `--list` shows them."""
+    list: bool = False
+    """List them and leave."""
+    seeds: int | None = None
+    """Seeds of each training; 5, as in the paper, by default."""
+    steps: int | None = None
+    """Gradient steps; as many as the paper by default."""
+    episodes: int = 50
+    """For planning: episodes for each of the five start-goal pairs of a maze."""
+    dry_run: bool = False
+    """Say what it costs and leave."""
+    runs: Path = Path("runs")
+    """Folder of the stores; trainings in runs/paper and runs/ablations are used again."""
+    out: Path = Path("reproduced")
+    """Folder for figures, tables and page, in a folder with the reproduction's name."""
+    backend: Literal["local", "ray"] = "local"
+    """Where to train: on this machine, or on a Ray cluster."""
+    address: str | None = None
+    """Of the Ray cluster."""
+    jobs: int | None = None
+    """Trainings at a time on this machine."""
+    device: Device = "auto"
+    """Where to train."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """One page to look at: curves, verdicts, and an explorer of the learned distances.
+
+    For example
+      minaction report runs/* -o report.html
+      minaction report runs/paper -o report.html --figures figures --tables tables
+    """
+
+    runs: Positional[tuple[Path, ...]]
+    """Folders of runs and stores of suites, in any mix."""
+    output: Annotated[Path, arg(aliases=["-o"])] = Path("report.html")
+    """The page: a single file that opens offline."""
+    figures: Path | None = None
+    """Folder for the curves as PNG and SVG."""
+    tables: Path | None = None
+    """Folder for the tables as Markdown and LaTeX."""
+    device: Device = "auto"
+    """Where to compute."""
+
+
+@dataclass(frozen=True)
 class Data:
     """Make, inspect and convert data sets.
 
-    Examples:
+    For example
       minaction data list
       minaction data make ogbench-pointmaze-giant-stitch
       minaction data info my_log.npz
+      minaction data draw ogbench-antmaze-medium-explore visited.png
       minaction data convert my_log.csv my_log.safetensors
     """
 
-    action: Positional[Literal["list", "make", "info", "convert"]]
+    action: Positional[Literal["list", "make", "info", "draw", "convert"]]
     """list: the data sets that can be made; make: make one (and keep it in the cache); info: describe one;
-    convert: write one as .safetensors (ours) or .npz (OGBench's layout)."""
+    draw: a picture of where its states are, for mazes; convert: write one as .safetensors (ours) or .npz (OGBench's
+    layout)."""
     source: Positional[str] = ""
     """A task or a file."""
     target: Positional[str] = ""
-    """For convert: the file to write."""
+    """For convert and draw: the file to write."""
     episodes: int | None = None
-    """For make: how many episodes; the paper's number by default."""
+    """For make and draw: how many episodes; the paper's number by default."""
     seed: int = 0
-    """For make: the seed; the same seed gives the same bytes."""
+    """For make and draw: the seed; the same seed gives the same bytes."""
     keep_actions: bool = False
     """Carry actions along where the source has them."""
 
@@ -158,6 +271,9 @@ Command = (
     | Annotated[Evaluate, subcommand("evaluate")]
     | Annotated[Distance, subcommand("distance")]
     | Annotated[Plan, subcommand("plan")]
+    | Annotated[Suite, subcommand("suite")]
+    | Annotated[Reproduce, subcommand("reproduce")]
+    | Annotated[Report, subcommand("report")]
     | Annotated[Data, subcommand("data")]
     | Annotated[Tasks, subcommand("tasks")]
     | Annotated[Objectives, subcommand("objectives")]
@@ -189,26 +305,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(command: object) -> int:
-    """Hand a parsed command to the module that carries it out."""
-    from . import commands
-
+    """Hand a parsed command to the module that carries it out, which is imported only now."""
     match command:
         case Train():
-            return commands.train(command)
+            from .commands.train import train
+
+            return train(command)
         case Evaluate():
-            return commands.evaluate(command)
+            from .commands.inspect import evaluate
+
+            return evaluate(command)
         case Distance():
-            return commands.distance(command)
+            from .commands.inspect import distance
+
+            return distance(command)
         case Plan():
-            return commands.plan(command)
+            from .commands.plan import plan
+
+            return plan(command)
+        case Suite():
+            from .commands.suite import suite
+
+            return suite(command)
+        case Reproduce():
+            from .commands.reproduce import reproduce
+
+            return reproduce(command)
+        case Report():
+            from .commands.report import report
+
+            return report(command)
         case Data():
-            return commands.data(command)
+            from .commands.data import data
+
+            return data(command)
         case Tasks():
-            return commands.tasks()
+            from .commands.catalogue import tasks
+
+            return tasks()
         case Objectives():
-            return commands.objectives()
+            from .commands.catalogue import objectives
+
+            return objectives()
         case Doctor():
-            return commands.doctor()
+            from .commands.doctor import doctor
+
+            return doctor()
     raise TypeError(f"unknown command {command!r}")
 
 

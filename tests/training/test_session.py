@@ -10,6 +10,7 @@ from minaction.errors import InputError
 from minaction.model import DistanceModel
 from minaction.training.run import RunConfig, RunDirectory
 from minaction.training.session import Session
+from minaction.trajectories import read
 from minaction.trajectories.dataset import Trajectories
 
 SETTINGS = {"stages": "16,8", "batch_size": 16, "constraint_batch_size": 16}
@@ -45,3 +46,23 @@ def test_a_diverged_training_says_so(tmp_path: Path, line_walks: Trajectories) -
     config = RunConfig(str(tmp_path / "walks.safetensors"), "maddist", settings, 40, (0,), 2)
     with pytest.raises(InputError, match="lower the learning rate"):
         Session(RunDirectory.create(tmp_path / "run", config)).train(quiet)
+
+
+def test_a_run_can_learn_from_fewer_episodes_than_the_task_has(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "run", RunConfig("cliffwalking", "maddist", SETTINGS, 10, (3,), 1, episodes=7))
+    Session(run).train(quiet)
+    model, data = DistanceModel.load(run.model_path(3)), read("cliffwalking", seed=3, episodes=7)
+    assert data.num_episodes == 7
+    assert model.provenance.data_fingerprint == data.fingerprint
+    assert RunDirectory.open(run.path).config.episodes == 7
+
+
+def test_results_tell_ranges_of_distance_apart(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "run", RunConfig("cliffwalking", "maddist", SETTINGS, 10, (0, 1), 1))
+    results = Session(run).train(quiet)
+    for overall, by_range in zip(results["agreement"], results["by_range"], strict=True):
+        parts = by_range["true"]
+        assert [part["low"] for part in parts[1:]] == [part["high"] for part in parts[:-1]]
+        assert sum(part["pairs"] for part in parts) == overall["true"]["pairs"]
+        weighted = sum(part["pairs"] * part["mean_ratio"] for part in parts) / overall["true"]["pairs"]
+        assert weighted == pytest.approx(overall["true"]["mean_ratio"])

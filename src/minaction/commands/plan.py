@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from rich.table import Table
 
 from ..cli import Plan
 from ..errors import InputError
-from ..files import write_json
+from ..files import read_json, write_json
 from ..model import DistanceModel
 from ..planning import Episodes, PlanningResult, RandomShooting, euclidean, evaluate_planning, step_truth, untrained
+from ..planning.evaluate import ALL_TASKS
 from ..planning.picture import draw_paths
 from ..planning.random_shooting import ScoreFunction, score_function
 from ..progress import counting_progress
@@ -33,20 +36,49 @@ def plan(options: Plan) -> int:
         if options.goal
         else Episodes.draw(maze, options.tasks, options.episodes, options.seed)
     )
-    distances = _distances(options.distance, run, task, episodes)
-    results = {}
-    for seed, distance in distances.items():
-        with counting_progress(f"planning, {options.distance} distance of seed {seed}") as progress:
-            results[seed] = evaluate_planning(distance, maze, episodes, settings, seed=options.seed, progress=progress)
+    models = {seed: run.model_path(seed) for seed in run.config.seeds}
+    distances = _distances(options.distance, models, task, episodes)
+    results = _follow(options.distance, distances, maze, episodes, settings, options.seed)
     console = make_console()
     console.print(_table(results, f"Goals reached in {run.config.data}, {options.distance} distance"))
     stem = run.path / f"planning-{options.distance}"
-    write_json(stem.with_suffix(".json"), {str(seed): result.as_dict() for seed, result in results.items()})
+    _write_numbers(stem.with_suffix(".json"), results)
     seed, distance = next(iter(distances.items()))
     title = f"{run.config.data}: paths over the {options.distance} distance"
     draw_paths(stem.with_suffix(".png"), results[seed], distance, task.layout(), title)
     console.print(f"wrote {stem.with_suffix('.json')} and {stem.with_suffix('.png')}", highlight=False)
     return 0
+
+
+def plan_cell(folder: Path, task_name: str, model_seed: int, episodes: int) -> None:
+    """Plan with a suite's model for all five pairs, and leave the numbers beside it; done once."""
+    path, task = folder / "planning-learned.json", _simulated_task(task_name)
+    if path.exists() and read_json(path)[str(model_seed)]["tasks"][0]["episodes"] == episodes:
+        return
+    maze = task.recipe.maze
+    drawn = Episodes.draw(maze, ALL_TASKS, episodes, seed=0)
+    distances = _distances("learned", {model_seed: folder / "model.safetensors"}, task, drawn)
+    label = f"{folder.parent.name} on {task_name}"
+    _write_numbers(path, _follow(label, distances, maze, drawn, RandomShooting.for_maze(maze), seed=0))
+
+
+def _follow(
+    label: str,
+    distances: dict[int, DistanceModel | ScoreFunction],
+    maze: str,
+    episodes: Episodes,
+    settings: RandomShooting,
+    seed: int,
+) -> dict[int, PlanningResult]:
+    results = {}
+    for model_seed, distance in distances.items():
+        with counting_progress(f"planning: {label}, seed {model_seed}") as progress:
+            results[model_seed] = evaluate_planning(distance, maze, episodes, settings, seed=seed, progress=progress)
+    return results
+
+
+def _write_numbers(path: Path, results: dict[int, PlanningResult]) -> None:
+    write_json(path, {str(seed): result.as_dict() for seed, result in results.items()})
 
 
 def _simulated_task(name: str) -> OgbenchBallTask:
@@ -58,7 +90,7 @@ def _simulated_task(name: str) -> OgbenchBallTask:
 
 
 def _distances(
-    kind: str, run: RunDirectory, task: OgbenchBallTask, episodes: Episodes
+    kind: str, model_paths: dict[int, Path], task: OgbenchBallTask, episodes: Episodes
 ) -> dict[int, DistanceModel | ScoreFunction]:
     """What to follow, by seed of the run; the controls do not depend on it and come once."""
     if kind not in DISTANCES:
@@ -69,7 +101,7 @@ def _distances(
         return {0: euclidean}
     if kind == "untrained":
         return {0: untrained(task.maze)}
-    models = {seed: DistanceModel.load(run.model_path(seed)) for seed in run.config.seeds}
+    models = {seed: DistanceModel.load(path) for seed, path in model_paths.items()}
     for model in models.values():
         score_function(model, state_size=2)  # refuses a model of other observations before anything starts
     return dict(models)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from ..progress import training_progress
 from ..reports.run import write_report
 from ..training.run import RunConfig, RunDirectory
 from ..training.session import Session, Source
+from ..training.tracking import tracking
 from .show import make_console, print_agreement
 
 
@@ -31,19 +34,20 @@ def train(options: Train) -> int:
         console.print(f"{run.path} is finished already; --overwrite trains anew.", highlight=False)
         print_agreement(console, run.results()["agreement"], Source(config.data, config.seeds).truths(0))
         return 0
-    try:
-        with console.status(f"preparing {options.data}"):
-            session = Session(run)
-    except BaseException:
-        if not run.checkpoint.exists():  # nothing was trained: leave nothing behind
-            (run.path / "config.json").unlink(missing_ok=True)
-            run.path.rmdir()
-        raise
-    if session.trainer.step:
-        console.print(f"going on from step {session.trainer.step:,}", highlight=False)
-    label = f"{options.objective} on {options.data}" + (f", {options.seeds} seeds" if options.seeds > 1 else "")
-    with training_progress(config.steps, done=session.trainer.step, label=label) as show:
-        results = session.train(show)
+    with ExitStack() as tools:
+        try:
+            with console.status(f"preparing {options.data}"):
+                session = Session(run, options.devices)
+                trackers = tools.enter_context(tracking(options.track, run, session.trainer.step))
+        except BaseException:
+            if not run.checkpoint.exists():  # nothing was trained: leave nothing behind
+                shutil.rmtree(run.path)
+            raise
+        if session.trainer.step:
+            console.print(f"going on from step {session.trainer.step:,}", highlight=False)
+        label = f"{options.objective} on {options.data}" + (f", {options.seeds} seeds" if options.seeds > 1 else "")
+        with training_progress(config.steps, done=session.trainer.step, label=label) as show:
+            results = session.train(show, trackers)
     print_agreement(console, results["agreement"], session.source.truths(0))
     for path in write_report(run, session.source):
         console.print(f"{'report' if path.suffix == '.html' else 'figure'}  {path}", highlight=False)

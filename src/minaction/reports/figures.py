@@ -35,6 +35,8 @@ class Panel:
     series: Mapping[str, np.ndarray]
     best: float | None = None  # the value of a perfect model, where the axis ends
     published: Mapping[str, float] = field(default_factory=dict)  # by label: drawn as a dotted line
+    steps: Mapping[str, np.ndarray] = field(default_factory=dict)  # by label, for curves with steps of their own
+    axis: str = "gradient steps"
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,10 @@ class Field:
 def learning_curves(
     path: str | Path, steps: Sequence[int] | np.ndarray, panels: Sequence[Panel], title: str | None = None
 ) -> None:
-    """Draw the panels side by side: the mean over seeds as a line, least to greatest as a band."""
+    """Draw the panels side by side: the mean over seeds as a line, least to greatest as a band.
+
+    `steps` are those of every curve that has none of its own.
+    """
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -76,24 +81,27 @@ def _draw_panel(axes: Axes, steps: np.ndarray, panel: Panel, colours: Mapping[st
     shown: list[float] = list(panel.published.values())
     for label, values in panel.series.items():
         values = np.atleast_2d(np.asarray(values, dtype=np.float64))
-        if values.shape[1] != len(steps):
+        own = np.asarray(panel.steps.get(label, steps), dtype=np.float64)
+        if values.shape[1] != len(own):
             raise InputError(
-                f"The curve {label!r} of {panel.title!r} has {values.shape[1]} points for {len(steps)} steps."
+                f"The curve {label!r} of {panel.title!r} has {values.shape[1]} points for {len(own)} steps."
             )
-        (line,) = axes.plot(steps, values.mean(axis=0), color=colours[label], linewidth=2, zorder=3)
-        line.set(solid_capstyle="round", marker="o" if len(steps) <= 10 else "", markersize=4)
+        # A seed that was stopped early, or a measure without a value, leaves a gap and no more than that.
+        points = np.ma.masked_invalid(values)
+        (line,) = axes.plot(own, points.mean(axis=0), color=colours[label], linewidth=2, zorder=3)
+        line.set(solid_capstyle="round", marker="o" if len(own) <= 10 else "", markersize=4)
         if len(values) > 1:
-            low, high = values.min(axis=0), values.max(axis=0)
-            axes.fill_between(steps, low, high, color=colours[label], alpha=0.18, linewidth=0, zorder=2)
+            low, high = points.min(axis=0), points.max(axis=0)
+            axes.fill_between(own, low, high, color=colours[label], alpha=0.18, linewidth=0, zorder=2)
         # The first moments of training are far off and would squeeze everything else into a corner.
-        settled = values[:, steps >= 0.1 * steps.max()]
+        settled = values[:, own >= 0.1 * own.max()]
         shown.extend(settled[np.isfinite(settled)].tolist())
     for label, value in panel.published.items():
         axes.axhline(value, color=colours.get(label, _INK), linewidth=1.3, linestyle=":", zorder=1.5)
     _set_limits(axes, shown, panel.best)
-    axes.set_xlim(0, steps.max())
+    axes.set_xlim(0, max((np.max(panel.steps.get(label, steps)) for label in panel.series), default=1.0))
     axes.set_title(panel.title, color=_INK, fontsize=11, loc="left")
-    axes.set_xlabel("gradient steps", color=_INK, fontsize=9.5)
+    axes.set_xlabel(panel.axis, color=_INK, fontsize=9.5)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.grid(color=_FAINT, linewidth=0.7)
     axes.set_axisbelow(True)

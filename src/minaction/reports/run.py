@@ -1,80 +1,40 @@
-"""What a finished run leaves to look at: learning curves, a landscape of distances, and one page with both."""
+"""What a finished run leaves to look at: learning curves, a landscape of distances, and the page of one run."""
 
 from __future__ import annotations
 
-import base64
-import html
 from pathlib import Path
 
 import numpy as np
 
-from ..evaluation import Agreement
-from ..files import atomic_write
 from ..model import DistanceModel
 from ..tasks import Layout, Truth
 from ..training.run import RunDirectory
 from ..training.session import Source
-from .figures import Field, Panel, landscape, learning_curves
-from .tables import agreement_cells, rows_by_truth
-
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-  body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1b1e23 }}
-  table {{ border-collapse: collapse; display: block; overflow-x: auto }}
-  th, td {{ padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #d8dce2 }}
-  th:first-child, td:first-child {{ text-align: left }}
-  img {{ max-width: 100% }} p.small {{ color: #5a6270; font-size: .9rem }}
-</style>
-<h1>{title}</h1>
-<p>{settings}</p>
-{table}
-<p class="small">{caption}</p>
-{figures}
-</html>
-"""
+from .curves import charts_by_task
+from .figures import Field, landscape
+from .gallery import draw_chart
+from .records import read_records
+from .webpage import write_page
 
 
 def write_report(run: RunDirectory, source: Source) -> list[Path]:
-    """The run's pictures and a page that shows them with the table; returns what was written."""
-    truths = source.truths(0)
-    drawn = []
-    if truths and run.metrics():
+    """The run's pictures and its page; returns what was written."""
+    found, truths, drawn = read_records([run.path]), source.truths(0), []
+    if truths:
         drawn.append(run.path / "curves.png")
-        _draw_curves(drawn[-1], run, truths)
+        draw_chart(drawn[-1], charts_by_task(found.records)[0], truths[0].name, ("pearson", "ratio_cv"))
     layout = source.layout()
     if layout is not None:
         drawn.append(run.path / "landscape.png")
-        _draw_landscape(drawn[-1], run, layout, truths)
+        draw_landscape(drawn[-1], run.model_path(run.config.seeds[0]), layout, truths, name=run.config.data)
     page = run.path / "report.html"
-    _write_page(page, run, truths, drawn)
+    write_page(page, found, truths_of=lambda record: source.truths(run.config.seeds.index(record.seed)))
     return [*drawn, page]
 
 
-def _draw_curves(path: Path, run: RunDirectory, truths: list[Truth]) -> None:
-    """Pearson and Ratio CV against every truth, over the course of training."""
-    rows, seeds = run.metrics(), run.config.seeds
-
-    def series(measure: str) -> dict[str, np.ndarray]:
-        return {
-            f"{run.config.objective}, {truth.name}": np.array(
-                [[row["agreement"][truth.name][measure] for row in rows if row["seed"] == seed] for seed in seeds],
-                dtype=float,  # None, a measure without a value, becomes NaN
-            )
-            for truth in truths
-        }
-
-    panels = [
-        Panel("Pearson correlation", series("pearson"), best=1.0),
-        Panel("Ratio CV", series("ratio_cv"), best=0.0),
-    ]
-    learning_curves(path, sorted({row["step"] for row in rows}), panels, title=run.config.data)
-
-
-def _draw_landscape(path: Path, run: RunDirectory, layout: Layout, truths: list[Truth]) -> None:
+def draw_landscape(path: Path, model_path: Path, layout: Layout, truths: list[Truth], name: str) -> None:
     """Distances to and from a state in the middle, learned beside true where the truth covers the picture."""
-    model = DistanceModel.load(run.model_path(run.config.seeds[0]))
+    model = DistanceModel.load(model_path)
     chosen = len(layout.states) // 2
     state = layout.states[chosen : chosen + 1]
     to = [Field("learned, to the marked state", model.pairwise(layout.states, state)[:, 0])]
@@ -83,34 +43,4 @@ def _draw_landscape(path: Path, run: RunDirectory, layout: Layout, truths: list[
         if truth.sources.shape == layout.states.shape and np.array_equal(truth.sources, layout.states):
             to.append(Field("true, to the marked state", truth.distances[:, chosen]))
             back.append(Field("true, from the marked state", truth.distances[chosen]))
-    landscape(path, layout, [to, back], chosen, title=f"{run.config.data}: how many actions apart")
-
-
-def _write_page(path: Path, run: RunDirectory, truths: list[Truth], figures: list[Path]) -> None:
-    """One self-contained file: it opens offline and can be sent to somebody."""
-    config, results = run.config, run.results()
-    seeds = [{name: Agreement.from_dict(v) for name, v in seed.items()} for seed in results["agreement"]]
-    header, lines = agreement_cells(rows_by_truth(seeds, truths)) if truths else ([], [])
-    cells = [("th", header), *(("td", line) for line in lines)]
-    table = "".join(
-        "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line) + "</tr>" for tag, line in cells
-    )
-    images = [
-        f'<p><img alt="{figure.stem}" src="data:image/png;base64,{base64.b64encode(figure.read_bytes()).decode()}"></p>'
-        for figure in figures
-    ]
-    settings = (
-        f"{config.objective}, {config.steps:,} steps, seeds {', '.join(map(str, config.seeds))}, "
-        f"{results['seconds']:.0f} s on {results['device']}, minaction {results['version']}"
-    )
-    with atomic_write(path, "w") as file:
-        file.write(
-            _PAGE.format(
-                title=html.escape(f"{config.data}: how many actions apart"),
-                settings=html.escape(settings),
-                table=f"<table>{table}</table>" if truths else "<p>No truth is known for this data.</p>",
-                caption="Mean and standard deviation over seeds. Ratio CV is the spread of learned over true distance, "
-                "0 if they are proportional; the mean ratio is 1 if unbiased; errors are in actions.",
-                figures="".join(images),
-            )
-        )
+    landscape(path, layout, [to, back], chosen, title=f"{name}: how many actions apart")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..evaluation.agreement import Agreement, RangeAgreement
 from ..tasks.base import Truth
+from .rendering import TextTable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -90,10 +91,7 @@ def agreement_table(rows: Sequence[Row], title: str | None = None, heading: str 
 def agreement_markdown(rows: Sequence[Row], heading: str = "truth") -> str:
     """The rows as a Markdown table, with what the spread means below it."""
     header, lines = agreement_cells(rows, heading)
-    rule = ["---"] + ["---:"] * (len(header) - 1)
-    text = "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *lines])
-    caption = _caption(rows)
-    return f"{text}\n\n{caption}\n" if caption else f"{text}\n"
+    return TextTable("agreement", "Agreement with the truth", header, lines, caption=_caption(rows) or "").markdown()
 
 
 def agreement_cells(rows: Sequence[Row], heading: str = "truth") -> tuple[list[str], list[list[str]]]:

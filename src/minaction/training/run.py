@@ -34,6 +34,8 @@ class RunConfig:
     seeds: tuple[int, ...]
     evaluations: int
     """How many times, evenly spaced, the distance is compared with the truth."""
+    episodes: int | None = None
+    """How many episodes of a task to learn from; the task's own number if None."""
 
     def as_dict(self) -> dict[str, Any]:
         """As it stands in config.json."""

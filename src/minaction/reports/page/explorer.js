@@ -1,0 +1,251 @@
+// The explorer: a board drawn three times (learned, true, difference), a chosen state and a pointed one.
+
+const decoded = new Map();
+
+/** A field as distances, row by row from each state; Infinity is unreachable, NaN is not known. */
+async function decodeField(index) {
+  if (!decoded.has(index)) {
+    const [quantum, text] = data.explorer.fields[index];
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const planes = new Uint8Array(await new Response(stream).arrayBuffer());
+    const count = planes.length / 2;
+    const values = new Float64Array(count);
+    for (let k = 0, code = 0; k < count; k += 1) {
+      code = (code + planes[k] + 256 * planes[count + k]) & 65535;
+      values[k] = code === 65535 ? Infinity : code === 65534 ? NaN : code * quantum;
+    }
+    decoded.set(index, { values, decimals: Math.max(0, -Math.round(Math.log10(quantum))) });
+  }
+  return decoded.get(index);
+}
+
+/** A distance as text. */
+function written(value, decimals) {
+  if (!Number.isFinite(value)) return value === Infinity ? "∞" : "?";
+  const text = Math.abs(value).toFixed(decimals);
+  return value < 0 && Number(text) ? `−${text}` : text;
+}
+
+/** The rectangles of a region, and the middle of all of them together. */
+function regionShape(numbers) {
+  const rectangles = [];
+  for (let k = 0; k < numbers.length; k += 4) rectangles.push(numbers.slice(k, k + 4));
+  const top = Math.min(...rectangles.map(([row]) => row)), left = Math.min(...rectangles.map(([, column]) => column));
+  const height = Math.max(...rectangles.map(([row, , h]) => row + h)) - top;
+  const width = Math.max(...rectangles.map(([, column, , w]) => column + w)) - left;
+  const path = rectangles.map(([row, column, h, w]) => `M${column} ${row}h${w}v${h}h${-w}z`).join("");
+  return { path, top, left, bottom: top + height, right: left + width, x: left + width / 2, y: top + height / 2,
+    size: Math.max(width, height) };
+}
+
+/** One drawing of a board; `paint` colours it, `mark` shows the chosen and the pointed state. */
+class BoardMap {
+  constructor(host, title, board, shapes, unit) {
+    const edge = 0.35 * unit; // as much wall as shows that it is one
+    const [top, left, bottom, right] = [Math.min(...shapes.map((one) => one.top)), Math.min(...shapes.map((one) => one.left)),
+      Math.max(...shapes.map((one) => one.bottom)), Math.max(...shapes.map((one) => one.right))];
+    const frame = { x: left - edge, y: top - edge, width: right - left + 2 * edge, height: bottom - top + 2 * edge };
+    this.name = host.id;
+    this.unit = unit;
+    this.shapes = shapes;
+    this.states = shapes.map(({ path }, k) => element("path", { class: "state", d: path, "data-state": k }));
+    this.numbers = board.states.length <= 80 && unit === 1
+      ? shapes.map(({ x, y }) => element("text", { class: "number", x, y, "font-size": 0.34 })) : [];
+    this.marks = element("g");
+    this.value = element("output");
+    this.title = element("b", {}, title);
+    this.scale = element("div", { class: "scale" });
+    const svg = element("svg", { class: "map", viewBox: Object.values(frame).join(" "), "aria-hidden": "true" },
+      element("defs", {}, this.pattern("wall", 0.3), this.pattern("blank", 0.22)),
+      element("rect", { ...frame, fill: `url(#wall-${this.name})` }),
+      ...this.states, ...this.numbers, this.marks);
+    host.replaceChildren(element("figcaption", {}, this.title, this.value), svg, this.scale);
+  }
+
+  /** Stripes: of walls, and of states that cannot be reached or are not known. */
+  pattern(kind, spacing) {
+    const size = spacing * this.unit;
+    return element("pattern", { id: `${kind}-${this.name}`, width: size, height: size, patternUnits: "userSpaceOnUse",
+      patternTransform: "rotate(45)" }, element("rect", { class: kind, width: size, height: size }),
+    element("line", { class: `${kind}-line`, x1: 0, x2: 0, y1: 0, y2: size, "stroke-width": size / 2.5 }));
+  }
+
+  /** Colour every state by its value, `share` giving the place of a value on the colours of `stops`. */
+  paint(values, share, stops, decimals) {
+    this.states.forEach((state, k) => {
+      const colour = Number.isFinite(values[k]) ? between(stops, share(values[k])) : null;
+      state.setAttribute("fill", colour ? rgb(colour) : `url(#blank-${this.name})`);
+      const number = this.numbers[k];
+      if (!number) return;
+      number.textContent = written(values[k], Math.min(decimals, 1));
+      number.setAttribute("fill", !colour ? "currentColor" : isDark(colour) ? "#fff" : "#111");
+    });
+  }
+
+  legend(stops, low, high) {
+    const gradient = element("linearGradient", { id: `gradient-${this.name}` },
+      ...stops.map((colour, k) => element("stop", { offset: k / (stops.length - 1), "stop-color": colour })));
+    const bar = element("svg", { "aria-hidden": "true" }, element("defs", {}, gradient),
+      element("rect", { width: "100%", height: "100%", fill: `url(#gradient-${this.name})` }));
+    this.scale.replaceChildren(low, bar, high);
+  }
+
+  /** A star where the goal is or a disc where the start is, and a ring around the pointed state. */
+  mark(chosen, pointed, isGoal) {
+    const { x, y } = this.shapes[chosen];
+    const ring = this.shapes[pointed];
+    const thin = 0.05 * this.unit;
+    const corners = Array.from({ length: 10 }, (_, k) => {
+      const radius = (k % 2 ? 0.16 : 0.38) * this.unit;
+      return `${x + radius * Math.sin(k * Math.PI / 5)} ${y - radius * Math.cos(k * Math.PI / 5)}`;
+    });
+    const mark = isGoal ? element("path", { d: `M${corners.join("L")}Z` }) : element("circle", { cx: x, cy: y, r: 0.22 * this.unit });
+    mark.setAttribute("class", "mark");
+    mark.setAttribute("stroke-width", 2 * thin);
+    const rings = pointed === chosen ? [] : [["pointed", 1.9], ["pointed inner", 0.9]];
+    this.marks.replaceChildren(mark, ...rings.map(([name, width]) => element("circle",
+      { class: name, cx: ring.x, cy: ring.y, r: 0.42 * this.unit, "stroke-width": width * thin })));
+    this.numbers.forEach((number, k) => number.classList.toggle("covered", k === chosen));
+  }
+
+  say(value, unit) {
+    this.value.replaceChildren(value, element("small", {}, unit ? ` ${unit}` : ""));
+  }
+}
+
+/** What is the same for every chosen state: the scales of the colours, and how many steps a cell counts. */
+function scales(learned, truth, unit) {
+  let longestLearned = 0, longestTrue = 0, ratio = 0, pairs = 0;
+  truth.forEach((true_, k) => {
+    if (!Number.isFinite(true_) || !Number.isFinite(learned[k])) return;
+    longestTrue = Math.max(longestTrue, true_);
+    longestLearned = Math.max(longestLearned, learned[k]);
+    if (true_ > 0) [ratio, pairs] = [ratio + learned[k] / true_, pairs + 1];
+  });
+  const factor = unit === "steps" || !pairs ? 1 : ratio / pairs;
+  if (unit === "steps") longestLearned = longestTrue = Math.max(longestLearned, longestTrue);
+  const errors = [...truth].map((true_, k) => Math.abs(learned[k] - factor * true_)).filter(Number.isFinite).sort((a, b) => a - b);
+  const error = errors.length ? errors[Math.floor(0.98 * (errors.length - 1))] : 0;
+  return { factor, longestLearned: longestLearned || 1, longestTrue: longestTrue || 1, error: error || 1 };
+}
+
+function startExplorer() {
+  const boards = data.explorer.boards;
+  const get = (id) => document.getElementById(id);
+  const maps = get("maps");
+  if (!maps || !boards.length) return;
+  const control = { board: get("board"), method: get("method"), seed: get("seed"), truth: get("truth") };
+  let board, shapes, drawn, learned, truth, unit, scale, chosen, pointed;
+  let touched = false, latest = 0;
+
+  const isGoal = () => document.querySelector("input[name=direction]:checked").value === "to";
+  const name = (state) => `(${board.states[state].join(", ")})`;
+  const options = (values) => [...new Set(values)].map((value) => ({ value, text: String(value) }));
+  /** The distances between the chosen state and all others, in the direction asked for. */
+  const field = (values) => shapes.map((_, k) => values[isGoal() ? k * shapes.length + chosen : chosen * shapes.length + k]);
+
+  async function changeBoard() {
+    board = boards[Number(control.board.value)];
+    shapes = board.regions.map(regionShape);
+    const sizes = shapes.map(({ size }) => size).sort((a, b) => a - b);
+    const make = (id, title) => new BoardMap(get(id), title, board, shapes, sizes[sizes.length >> 1]);
+    drawn = { learned: make("learned", "learned"), true: make("true", "true"), difference: make("difference", "difference") };
+    offer(control.method, options(board.models.map(({ method }) => method)));
+    [chosen, pointed] = [shapes.length >> 1, null];
+    await changeModel();
+  }
+
+  async function changeModel() {
+    const models = board.models.filter(({ method }) => method === control.method.value);
+    offer(control.seed, options(models.map(({ seed }) => seed)));
+    const model = models.find(({ seed }) => String(seed) === control.seed.value);
+    offer(control.truth, options(Object.keys(model.truths)));
+    const turn = latest += 1;
+    maps.setAttribute("aria-busy", "true");
+    const fields = await Promise.all([model.field, model.truths[control.truth.value]].map(decodeField));
+    if (turn !== latest) return; // something else was asked for meanwhile
+    [learned, truth] = fields;
+    unit = board.units[control.truth.value];
+    scale = scales(learned.values, truth.values, unit);
+    draw();
+    maps.setAttribute("aria-busy", "false");
+  }
+
+  function draw() {
+    const [mine, real] = [field(learned.values), field(truth.values)];
+    // At first the ring is around the state furthest away.
+    pointed ??= real.reduce((best, value, k) => (Number.isFinite(value) && !(real[best] > value) ? k : best), chosen);
+    const difference = mine.map((value, k) => (Number.isFinite(real[k]) ? value - scale.factor * real[k] : real[k]));
+    const title = `${isGoal() ? "to the goal" : "from the start"}`;
+    drawn.learned.title.textContent = `learned, ${title}`;
+    drawn.true.title.textContent = `${control.truth.value === "true" ? "true" : `true, ${control.truth.value}`}`;
+    const near = [...VIRIDIS].reverse();
+    drawn.learned.paint(mine, (value) => value / scale.longestLearned, near, learned.decimals);
+    drawn.true.paint(real, (value) => value / scale.longestTrue, near, truth.decimals);
+    drawn.difference.paint(difference, (value) => 0.5 + 0.5 * value / scale.error, DIVERGING, learned.decimals);
+    drawn.learned.legend(near, "0", `${written(scale.longestLearned, 0)} steps`);
+    drawn.true.legend(near, "0", `${written(scale.longestTrue, 0)} ${unit}`);
+    drawn.difference.legend(DIVERGING, `−${written(scale.error, 1)}`, `+${written(scale.error, 1)} steps`);
+    Object.values(drawn).forEach((map) => map.mark(chosen, pointed, isGoal()));
+    tell(mine[pointed], real[pointed], difference[pointed]);
+  }
+
+  /** The numbers of the pointed state, beside each map and as a sentence. */
+  function tell(mine, real, difference) {
+    const known = Number.isFinite(real);
+    drawn.learned.say(written(mine, learned.decimals), "steps");
+    drawn.true.say(written(real, truth.decimals), known ? unit : "");
+    const shown = written(difference, learned.decimals);
+    drawn.difference.say(!known ? "–" : shown.startsWith("−") || !Number(shown) ? shown : `+${shown}`, known ? "steps" : "");
+    const [from, to] = isGoal() ? [pointed, chosen] : [chosen, pointed];
+    const parts = [`From ${name(from)} to ${name(to)}: learned ${written(mine, learned.decimals)} steps, `];
+    if (known) parts.push(`true ${written(real, truth.decimals)} ${unit}.`);
+    if (real === Infinity) parts.push(element("span", { class: "key" }, "truly unreachable."));
+    if (Number.isNaN(real)) parts.push(element("span", { class: "key" }, "a state that does not occur in this data."));
+    if (unit !== "steps") parts.push(` One cell counts ${scale.factor.toFixed(1)} learned steps on average; the difference is from that.`);
+    get("readout").replaceChildren(...parts);
+  }
+
+  /** The state next to another in a direction: little sideways, not far. */
+  function neighbour(state, [right, down]) {
+    const cost = ({ x, y }) => {
+      const [across, along] = [x - shapes[state].x, y - shapes[state].y];
+      const ahead = right * across + down * along;
+      return ahead > 0.1 ? ahead + 3 * Math.abs(right ? along : across) : Infinity;
+    };
+    const costs = shapes.map(cost);
+    const least = Math.min(...costs);
+    return Number.isFinite(least) ? costs.indexOf(least) : state;
+  }
+
+  maps.addEventListener("pointerdown", (event) => { touched = event.pointerType === "touch"; });
+  maps.addEventListener("pointerover", (event) => {
+    const state = event.target.dataset.state;
+    if (state === undefined || event.pointerType === "touch") return;
+    pointed = Number(state);
+    draw();
+  });
+  maps.addEventListener("click", (event) => {
+    const state = event.target.dataset.state;
+    if (state === undefined) return;
+    if (touched) pointed = chosen; // a finger cannot point: it reads the way between the last two taps
+    chosen = Number(state);
+    draw();
+  });
+  maps.addEventListener("keydown", (event) => {
+    const direction = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (!direction || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    if (event.shiftKey) pointed = neighbour(pointed, direction);
+    else chosen = neighbour(chosen, direction);
+    draw();
+  });
+  control.board.addEventListener("change", changeBoard);
+  for (const select of [control.method, control.seed, control.truth]) select.addEventListener("change", changeModel);
+  document.querySelectorAll("input[name=direction]").forEach((radio) => radio.addEventListener("change", draw));
+  offer(control.board, boards.map(({ task }, k) => ({ value: k, text: task })));
+  changeBoard();
+}
+
+startExplorer();

@@ -1,0 +1,115 @@
+"""The cores of this machine: every group is trained in a process of its own, so that a crash takes no other along."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+
+from ..errors import InputError
+from ..training.run import RunConfig
+from .cells import Group
+from .work import Event, train_group
+
+
+@dataclass(frozen=True)
+class Local:
+    """At most `jobs` groups at a time."""
+
+    jobs: int
+
+    def run(self, groups: Iterable[Group], folder_of: Callable[[Group], Path]) -> Generator[Event]:
+        """See `Backend.run`."""
+        waiting, workers = iter(groups), list[_Worker]()
+        try:
+            while True:
+                while len(workers) < self.jobs and (group := next(waiting, None)) is not None:
+                    workers.append(_Worker(group, folder_of(group)))
+                if not workers:
+                    return
+                for ready in wait([worker.events for worker in workers]):
+                    worker = next(worker for worker in workers if worker.events is ready)
+                    event = worker.next_event()
+                    if event.kind not in ("started", "step"):
+                        worker.end()
+                        workers.remove(worker)
+                    yield event
+        finally:
+            for worker in workers:
+                worker.end()
+
+
+class _Worker:
+    """A process that trains one group, seen from the suite."""
+
+    def __init__(self, group: Group, folder: Path) -> None:
+        # Fresh processes: JAX does not survive a fork, and memory on a GPU is given back only when a process ends.
+        context = multiprocessing.get_context("spawn")
+        self.group = group
+        self.events, theirs = context.Pipe(duplex=False)
+        self._process: SpawnProcess = context.Process(
+            target=_work, args=(theirs, group.name, folder, group.config), daemon=True
+        )
+        self._process.start()
+        theirs.close()
+
+    def next_event(self) -> Event:
+        """What it says next; that it died, if it did without a word."""
+        try:
+            return self.events.recv()
+        except EOFError:
+            self._process.join()
+            code = self._process.exitcode or 0
+            how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+            return Event(self.group.name, "failed", text=f"The worker {how}; perhaps the memory did not suffice.")
+
+    def end(self) -> None:
+        """End it at once; what it wrote is whole, and can be gone on with."""
+        self._process.kill()
+        self._process.join()
+        self.events.close()
+
+
+def _work(events: Connection, name: str, folder: Path, config: RunConfig) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the suite decides
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    if not parent.is_alive():
+        return
+    threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    events.send(train_group(name, folder, config, events.send))
+
+
+def _end_with(sentinel: int) -> None:
+    """End this process when the suite's ends, even if that was killed."""
+    wait([sentinel])
+    os._exit(1)
+
+
+def sensible_jobs(devices: str) -> int:
+    """One worker for a GPU, half as many as cores otherwise: a training keeps more than one core busy at times."""
+    if devices != "cpu":
+        return 1
+    with contextlib.suppress(AttributeError):  # not every system can tell which cores are ours
+        return max(1, len(os.sched_getaffinity(0)) // 2)
+    return max(1, (os.cpu_count() or 1) // 2)
+
+
+def default_devices() -> str:
+    """What JAX computes on, such as "cpu"; asked in another process, so that this one takes no memory of a GPU."""
+    asked = subprocess.run(
+        [sys.executable, "-c", "import jax; print(jax.default_backend())"], capture_output=True, text=True
+    )
+    if asked.returncode:
+        reason = asked.stderr.strip().splitlines()[-1]
+        raise InputError(f"The chosen device cannot be used ({reason}); leave --device out or see `minaction doctor`.")
+    return asked.stdout.split()[-1]

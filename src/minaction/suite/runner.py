@@ -1,0 +1,87 @@
+"""The suite itself: finds out what is left, has it trained, and puts what comes back into the store."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from ..errors import InputError
+from .cells import Cell, Group
+from .display import Display, Tally, displayed
+from .store import Store, disk_is_full
+from .work import Backend, Event
+
+
+def run_suite(store: Store, name: str, cells: Sequence[Cell], backend: Backend) -> Tally:
+    """Train every cell that the store does not hold; how they stand in the end. A failure stops no other cell."""
+    store.check(cells)
+    with _disk_errors(store), store.opened(name):
+        tally = Tally(total=len(cells), done=sum(map(store.has, cells)))
+        with displayed(tally) as display:
+            _Suite(store, cells, backend, display).run()
+        return tally
+
+
+class _Suite:
+    def __init__(self, store: Store, cells: Sequence[Cell], backend: Backend, display: Display) -> None:
+        self._store, self._cells, self._backend, self._display = store, cells, backend, display
+        self._given_up: set[str] = set()
+        self._tasks_not_here: set[str] = set()
+
+    def run(self) -> None:
+        # More than once: what was under way is trained with its own seeds before others of its name.
+        while groups := [group for group in self._store.left(self._cells) if group.name not in self._given_up]:
+            self._train(groups)
+
+    def _train(self, groups: list[Group]) -> None:
+        at_work = {group.name: group for group in groups}
+        self._display.expect(groups)
+        with contextlib.closing(self._backend.run(self._possible(groups), self._store.prepare)) as events:
+            for event in events:
+                if event.group not in at_work:  # news from another machine can come late
+                    continue
+                group = at_work[event.group]
+                if event.kind not in ("started", "step"):
+                    self._settle(at_work.pop(event.group), event)
+                self._display.show(group, event)
+
+    def _settle(self, group: Group, event: Event) -> None:
+        """Put what became of a group into the store and the tally."""
+        tally = self._display.tally
+        if event.kind == "finished":
+            self._store.keep(group)
+            tally.done = sum(map(self._store.has, self._cells))
+        elif event.kind == "failed":
+            self._store.note_failure(group, event.text, event.details)
+            self._given_up.add(group.name)
+            tally.failed += len(group.cells)
+        elif event.kind == "skipped":
+            self._skip(group)
+            self._tasks_not_here.add(group.task)
+        else:
+            raise InputError(_DISK_FULL.format(event.text.partition(";")[0]))
+
+    def _possible(self, groups: list[Group]) -> Iterator[Group]:
+        """The groups, asked for one by one, without those of a task that turned out to need a missing extra."""
+        for group in groups:
+            if group.task in self._tasks_not_here:
+                self._skip(group)
+            else:
+                yield group
+
+    def _skip(self, group: Group) -> None:
+        self._given_up.add(group.name)
+        self._display.tally.skipped += len(group.cells)
+
+
+_DISK_FULL = "The disk is full ({}); make room, and the same command goes on where this one stopped."
+
+
+@contextlib.contextmanager
+def _disk_errors(store: Store) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, InputError) as error:
+        if not disk_is_full(error):
+            raise
+        raise InputError(_DISK_FULL.format(f"cannot write to {store.path}")) from error
