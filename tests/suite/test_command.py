@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,9 @@ DIVERGING = """
 objective = "maddist"
 settings = { stages = [16, 8], batch_size = 16, constraint_batch_size = 16, learning_rate = 1e30 }
 """
+
+# What a shell starts in the background ignores Ctrl-C, and so does everything that is started from there.
+REACHABLE = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
 
 
 def _rows(store: Path) -> int:
@@ -83,7 +87,9 @@ def test_a_failed_cell_stops_no_other_and_can_be_mended(
 def test_ctrl_c_leaves_a_store_to_go_on_with(suites: Any, write_grid: Callable[..., Path], tmp_path: Path) -> None:
     store = tmp_path / "store"
     command = suites.command(write_grid(steps=100_000), "--out", store)
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", REACHABLE, *command], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
     suites.wait_for(lambda: _rows(store) > 2)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process of it
     said = process.communicate(timeout=60)[1]

@@ -22,6 +22,7 @@ MAZES = (
     "ogbench-antmaze-medium-stitch",
     ANT_EXPLORE,
     "ogbench-antmaze-teleport-explore",
+    "ogbench-antmaze-teleport-curated",
 )
 METHODS = ("maddist", "tdmaddist", "qrl", "plandist-simple", "plandist", "hilbert", "tautdist")
 
