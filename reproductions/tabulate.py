@@ -19,8 +19,8 @@ import minaction.reports
 
 HERE = Path(__file__).parent
 PUBLISHED = Path(minaction.reports.__file__).with_name("published.json")
-MEASURES = ("pearson", "spearman", "ratio_cv", "mean_ratio", "mean_absolute_error", "auroc")
-HEADINGS = ("Pearson", "Spearman", "Ratio CV", "mean ratio", "error, steps", "AUROC")
+MEASURES = ("pearson", "spearman", "ratio_cv", "mean_ratio", "mean_absolute_error", "auroc", "same_state")
+HEADINGS = ("Pearson", "Spearman", "Ratio CV", "mean ratio", "error, steps", "AUROC", "same state")
 
 
 def records(entry: str) -> list[dict[str, Any]]:
@@ -46,7 +46,7 @@ def row(record: dict[str, Any], truth: str, published: dict[str, Any]) -> list[s
     shown = [
         measure for measure in MEASURES if truth != "cells" or measure not in ("mean_ratio", "mean_absolute_error")
     ]
-    values = [cell([one[truth][measure] for one in last]) if measure in shown else "–" for measure in MEASURES]
+    values = [cell([one[truth].get(measure) for one in last]) if measure in shown else "–" for measure in MEASURES]
     reference = f"{known['pearson']} / {known['ratio_cv']}" if known and truth in ("true", "cells") else ""
     return [record["task"], record["objective"], f"{record['steps']:,}", *values, reference]
 

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -90,10 +91,13 @@ def test_a_monotone_prediction_has_perfect_ranks_but_no_perfect_line() -> None:
     assert result.pearson < 0.9
 
 
-def test_what_is_predicted_on_the_diagonal_does_not_matter() -> None:
+def test_what_is_predicted_for_the_same_state_is_a_measure_of_its_own_and_changes_no_other() -> None:
     truth = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [4.0, 2.0, 0.0]])
-    guess = truth * 1.1 + np.eye(3) * 99
-    assert agreement(guess, truth) == agreement(truth * 1.1, truth)
+    leaking = agreement(truth * 1.1 + np.diag([0.1, 0.2, 0.6]), truth)
+    clean = agreement(truth * 1.1, truth)
+    assert leaking.same_state == pytest.approx(0.3)
+    assert math.isnan(clean.same_state), "a state beside itself says nothing"
+    assert replace(leaking, same_state=0.0) == replace(clean, same_state=0.0)
 
 
 def test_without_unreachable_pairs_there_is_no_auroc() -> None:
@@ -132,7 +136,8 @@ def test_a_measure_without_a_value_is_none_and_warns_of_nothing(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         values = agreement(np.array([predicted]), np.array([truth])).as_dict()
-    assert {name for name, value in values.items() if value is None} == without_value
+    same_state = {"same_state"} if 0 not in truth else set()
+    assert {name for name, value in values.items() if value is None} == without_value | same_state
 
 
 def test_it_goes_through_json_and_back() -> None:
@@ -151,7 +156,7 @@ def test_the_ranges_partition_the_pairs_and_measure_each_part_alone() -> None:
     assert sum(part.pairs for _, _, part in ranges) == agreement(predicted, truth).pairs
     for low, high, part in ranges:
         alone = np.where((truth > low) & (truth <= high) | np.isinf(truth), truth, 0.0)
-        assert part.as_dict() == agreement(predicted, alone).as_dict()
+        assert part.as_dict() == {**agreement(predicted, alone).as_dict(), "same_state": None}
 
 
 def test_a_distance_on_an_edge_belongs_to_the_range_below_it() -> None:

@@ -1,4 +1,4 @@
-"""Measures of agreement of predicted with true distances: r, rho, Ratio CV, mean ratio, error and AUROC."""
+"""Measures of agreement of predicted with true distances: r, rho, Ratio CV, mean ratio, error, AUROC and leaks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _RANGES = 4  # by default the longest true distance is divided into this many eq
 class Agreement:
     """How well predictions d̂ agree with true distances d, over the pairs with 0 < d < infinity.
 
-    Pairs with d = 0 (the diagonal, and states shown twice) say nothing and are left out of every measure.
-    Pairs with d infinite are left out too, except that `auroc` says how well they are told apart. A measure
-    that has no value, as the correlation of a constant, is NaN.
+    Pairs with d = 0 (the diagonal, and states shown twice) are left out of every measure but `same_state`, and
+    pairs with d infinite out of every one but `auroc`. A measure that has no value, as the correlation of a constant,
+    is NaN.
     """
 
     pairs: int
@@ -42,6 +42,9 @@ class Agreement:
     """Mean of |d̂ - d|, in the unit of d. Means something only if both have the same unit."""
     auroc: float
     """Chance that d̂ of an unreachable pair exceeds that of a reachable one, a tie counting half."""
+    same_state: float = math.nan
+    """Mean of d̂ over pairs with d = 0 that were observed differently: how much leaks in that does not matter, as noise.
+    NaN where every such pair is a state beside itself, for which d̂ = 0 by construction."""
 
     def as_dict(self) -> dict[str, int | float | None]:
         """All measures by name, None for those without a value (JSON has no NaN)."""
@@ -66,7 +69,9 @@ def agreement(predicted: np.ndarray, truth: np.ndarray) -> Agreement:
     """The agreement of predicted (n, m) with true distances (n, m), infinite where unreachable."""
     predicted, truth = _checked(predicted, truth)
     reachable = (truth > 0) & np.isfinite(truth)
-    return _measure(predicted[reachable], truth[reachable], predicted[np.isinf(truth)])
+    found = _measure(predicted[reachable], truth[reachable], predicted[np.isinf(truth)])
+    same = predicted[truth == 0]
+    return dataclasses.replace(found, same_state=float(same.mean())) if same.any() else found
 
 
 def agreement_by_range(

@@ -55,7 +55,7 @@ class Chart:
     def curve(self, label: str, truth: str, measure: str) -> Curve | None:
         """The curve of a label over its `steps`, or None where nothing has a value."""
         points = [
-            {step: agreement[truth][measure] for step, agreement in record.curve if truth in agreement}
+            {step: agreement[truth].get(measure) for step, agreement in record.curve if truth in agreement}
             for record in self.groups[label]
         ]
         steps = self.steps(label)

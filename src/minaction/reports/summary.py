@@ -24,6 +24,9 @@ _CONTROLS = {"truth": "control: true distance", "euclidean": "control: Euclidean
 
 def agreement_table(charts: Sequence[Chart], name: str, title: str) -> TextTable:
     """Every final measure: the mean over seeds, with least and greatest."""
+    records = [record for chart in charts for some in chart.groups.values() for record in some]
+    finals = [final for record in records for final in record.final.values()]
+    shown = [one for one in MEASURES if one.always_there or any(final.get(one.field) is not None for final in finals)]
     lines = []
     for chart in charts:
         for label, records in chart.groups.items():
@@ -31,14 +34,14 @@ def agreement_table(charts: Sequence[Chart], name: str, title: str) -> TextTable
                 finals = [record.final[truth] for record in records if truth in record.final]
                 useful = measures_for(truth)
                 cells = [
-                    _range(spread([final[measure.field] for final in finals]), measure.decimals)
+                    _range(spread([final.get(measure.field) for final in finals]), measure.decimals)
                     if measure in useful
                     else _NOTHING
-                    for measure in MEASURES
+                    for measure in shown
                 ]
                 steps = max(record.last_step for record in records)
                 lines.append([chart.title, label, truth, str(len(records)), f"{steps:,}", *cells])
-    header = ["task", "method", "truth", "seeds", "steps", *(measure.heading for measure in MEASURES)]
+    header = ["task", "method", "truth", "seeds", "steps", *(measure.heading for measure in shown)]
     caption = "Mean over seeds (least–greatest). Errors are in actions; a ratio of actions to cells would mean nothing."
     return TextTable(name, title, header, lines, labels=3, caption=caption)
 

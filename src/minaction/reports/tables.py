@@ -24,6 +24,8 @@ class Measure:
     heading: str
     decimals: int
     needs_same_unit: bool = False
+    always_there: bool = True
+    """Whether it is shown where it has no value, too."""
 
 
 MEASURES = (
@@ -32,7 +34,8 @@ MEASURES = (
     Measure("ratio_cv", "Ratio CV ↓", 3),
     Measure("mean_ratio", "mean ratio", 2, needs_same_unit=True),
     Measure("mean_absolute_error", "error ↓", 2, needs_same_unit=True),
-    Measure("auroc", "AUROC ↑", 3),
+    Measure("auroc", "AUROC ↑", 3, always_there=False),
+    Measure("same_state", "same state ↓", 2, needs_same_unit=True, always_there=False),
 )
 
 _NOTHING = "–"
@@ -95,9 +98,13 @@ def agreement_markdown(rows: Sequence[Row], heading: str = "truth") -> str:
 
 
 def agreement_cells(rows: Sequence[Row], heading: str = "truth") -> tuple[list[str], list[list[str]]]:
-    """The header and the lines as text; the column for unreachable pairs only where there are some."""
-    some_unreachable = any(one.unreachable for row in rows for one in row.agreements)
-    measures = [measure for measure in MEASURES if measure.field != "auroc" or some_unreachable]
+    """The header and the lines as text; what only some tasks have only where there is a value."""
+    agreements = [one for row in rows for one in row.agreements]
+    measures = [
+        measure
+        for measure in MEASURES
+        if measure.always_there or any(np.isfinite(getattr(one, measure.field)) for one in agreements)
+    ]
     header = [heading, "pairs", *(measure.heading for measure in measures)]
     lines = []
     for row in rows:

@@ -107,7 +107,7 @@ def _verdict(chart: Chart, method: str, measure: Measure) -> Verdict | None:
     reached = [_until(record, steps[-1]) for record in chart.groups[method]]
     until = min(step for step, _ in reached)
     # Before its end a published curve is read between its points; a measure without one has its last point alone.
-    ours = spread([agreement[truth][measure.field] for _, agreement in reached if truth in agreement])
+    ours = spread([agreement[truth].get(measure.field) for _, agreement in reached if truth in agreement])
     if not ours.runs or (until < steps[0] and len(steps) > 1):
         return None
     at = max(until, steps[0])
