@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -12,8 +13,8 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-def run(path: Path) -> str:
-    result = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=600)
+def run(path: Path, *options: str) -> str:
+    result = subprocess.run([sys.executable, str(path), *options], capture_output=True, text=True, timeout=900)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
@@ -38,5 +39,18 @@ def test_a_learned_heuristic_saves_nodes() -> None:
     assert int(found["learned"]) < int(found["Manhattan"]) < int(found["nothing"])
 
 
+@pytest.mark.slow
+def test_a_learner_is_guided_by_the_distance(tmp_path: Path) -> None:
+    pytest.importorskip("stable_baselines3")
+    out, most = tmp_path / "numbers.json", 10_000
+    run(EXAMPLES / "reward_shaping.py", "--seeds", "2", "--most-steps", str(most), "--out", str(out))
+    needed = json.loads(out.read_text())["steps until solved"]
+    guided, alone = (
+        sum(steps or most for steps in needed[f"with the {name}"]) for name in ("learned distance", "reward alone")
+    )
+    assert guided < 0.7 * alone
+
+
 def test_no_example_is_forgotten() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {"own_data.py", "save_and_search.py", "heuristic_search.py"}
+    known = {"own_data.py", "save_and_search.py", "heuristic_search.py", "reward_shaping.py"}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == known

@@ -96,7 +96,7 @@ class Plan:
     """
 
     run: Positional[Path]
-    """Folder of a run on one of OGBench's PointMazes."""
+    """Folder of a run on one of OGBench's mazes."""
     tasks: tuple[int, ...] = (1, 2, 3, 4, 5)
     """OGBench's start-goal pairs."""
     episodes: int = 10
@@ -110,7 +110,7 @@ class Plan:
     horizon: int | None = None
     """Steps to look ahead; the maze's default if not given, as for the next two."""
     repeat: int | None = None
-    """Steps for which a drawn action is held."""
+    """Steps for which a drawn action is held (the ball's planner)."""
     interval: int | None = None
     """Steps to execute before planning again."""
     seed: int = 0

@@ -14,7 +14,9 @@ from minaction.exact.maze import ball_steps
 from minaction.mazes.ball import make_ogbench_maze
 from minaction.mazes.layouts import OGBENCH_LAYOUTS
 from minaction.planning import Episodes, euclidean, evaluate_planning, learned_fields, step_truth, untrained
-from minaction.planning.evaluate import NOISE, TASK_CELLS, TOLERANCE, wilson_interval
+from minaction.planning.acting import Balls
+from minaction.planning.episodes import NOISE, TASK_CELLS
+from minaction.planning.evaluate import wilson_interval
 
 MEDIUM = OGBENCH_LAYOUTS["medium"]
 
@@ -26,7 +28,7 @@ def test_the_pairs_are_ogbenchs(maze: str) -> None:
     assert found == TASK_CELLS[maze]
     centres = OGBENCH_LAYOUTS[maze].centre(np.array(TASK_CELLS[maze]))
     assert np.allclose(centres, [[task["init_xy"], task["goal_xy"]] for task in environment.task_infos])
-    assert environment._goal_tol == TOLERANCE
+    assert environment._goal_tol == Balls.tolerance
     assert environment._noise * environment._maze_unit / 4 == NOISE
 
 
@@ -72,7 +74,7 @@ def test_the_truth_leads_where_the_straight_line_does_not() -> None:
     for path, goal in zip(result.paths, episodes.goals, strict=True):
         assert MEDIUM.clearance(path).min() > 0.6
         away = np.hypot(*(path - goal).T)
-        assert away[-1] <= TOLERANCE < away[:-1].min()
+        assert away[-1] <= Balls.tolerance < away[:-1].min()
     straight = evaluate_planning(euclidean, "medium", episodes, most_steps=200)
     assert straight.total.successes == 0
     assert json.loads(json.dumps(straight.as_dict(), allow_nan=False))["total"]["mean_steps"] is None

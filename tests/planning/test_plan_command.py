@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from minaction.cli import Plan
-from minaction.commands.plan import plan
+from minaction.commands.plan import plan, plan_cell
 from minaction.errors import InputError
 from minaction.mazes.layouts import OGBENCH_LAYOUTS
 from minaction.planning import untrained
@@ -55,7 +55,31 @@ def test_bad_input_is_refused(tmp_path: Path, changes: dict, sentence: str) -> N
         plan(Plan(make_run(tmp_path, MAZE), **changes))
 
 
-@pytest.mark.parametrize("data", ["cliffwalking", "my_log.npz"])
+def test_a_model_of_other_observations_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="29"):
+        plan(Plan(make_run(tmp_path, "ogbench-antmaze-medium-explore")))
+
+
+def test_the_ants_planner_holds_no_actions(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--repeat is for the ball"):
+        plan(Plan(make_run(tmp_path, "ogbench-antmaze-medium-explore"), repeat=5))
+
+
+@pytest.mark.usefixtures("shared_tables")
+def test_a_suites_model_plans_once(tmp_path: Path) -> None:
+    folder = tmp_path / "maddist" / "seed-3"
+    folder.mkdir(parents=True)
+    untrained(OGBENCH_LAYOUTS["medium"]).save(folder / "model.safetensors")
+    plan_cell(folder, MAZE, 3, episodes=1)
+    path = folder / "planning-learned.json"
+    found = json.loads(path.read_text())["3"]
+    assert [pair["task"] for pair in found["tasks"]] == [1, 2, 3, 4, 5]
+    written = path.stat().st_mtime_ns
+    plan_cell(folder, MAZE, 3, episodes=1)
+    assert path.stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize("data", ["cliffwalking", "my_log.npz", "ogbench-antmaze-teleport-explore"])
 def test_data_without_a_simulator_is_refused(tmp_path: Path, data: str) -> None:
     with pytest.raises(InputError, match=f"no simulator to plan in for {data}; .*ogbench-pointmaze-medium-stitch"):
         plan(Plan(make_run(tmp_path, data)))

@@ -1,4 +1,4 @@
-"""`minaction data`: list, make, describe and convert data sets."""
+"""`minaction data`: list, make, describe, draw and convert data sets."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ..cli import Data
 from ..errors import InputError
 from ..progress import counting_progress
 from ..tasks import all_tasks, get_task
+from ..tasks.base import KnowsItsData
 from ..trajectories import Trajectories, read
 from ..trajectories.cache import cache_path
 from ..trajectories.writers import convert
@@ -23,9 +24,11 @@ def data(options: Data) -> int:
         raise InputError(f"`minaction data {options.action}` needs a task or a file.")
     if options.action == "make":
         return _make(options)
-    if options.action == "convert" and not options.target:
-        raise InputError("`minaction data convert` needs the file to write, after the one to read.")
+    if options.action in ("convert", "draw") and not options.target:
+        raise InputError(f"`minaction data {options.action}` needs the file to write, after the one to read.")
     console = make_console()
+    if options.action == "draw":
+        return _draw(console, options)
     with console.status(f"reading {options.source}"):
         found = read(options.source, keep_actions=options.keep_actions, seed=options.seed)
     if options.action == "convert":
@@ -57,9 +60,24 @@ def _make(options: Data) -> int:
     return 0
 
 
+def _draw(console: Console, options: Data) -> int:
+    maze = getattr(get_task(options.source), "maze", None)
+    if maze is None:
+        raise InputError(f"{options.source} is not a maze; `minaction data draw` draws the tasks that are.")
+    with counting_progress(f"making {options.source}") as progress:
+        found = read(options.source, seed=options.seed, episodes=options.episodes, progress=progress)
+    from ..reports.visits import draw_visits
+
+    draw_visits(options.target, maze, found, options.source)
+    console.print(f"wrote {options.target}", highlight=False)
+    return 0
+
+
 def _describe(console: Console, name: str, found: Trajectories) -> None:
     table = Table(title=name, title_justify="left", show_header=False)
-    for key, value in found.describe().items():
+    task = all_tasks().get(name)
+    facts = task.facts(found) if isinstance(task, KnowsItsData) else {}
+    for key, value in (found.describe() | facts).items():
         shown = ", ".join(f"{number:.4g}" for number in value) if isinstance(value, list) else str(value)
         table.add_row(key, shown)
     console.print(table)

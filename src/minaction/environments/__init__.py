@@ -1,4 +1,4 @@
-"""Grid worlds whose distances are known, as Gymnasium environments: importing this package registers them."""
+"""Worlds whose distances are known, as Gymnasium environments: importing this package registers them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,18 @@ ENTRY_POINTS = {
     "minaction/NoisyGridWorld-v0": f"{__name__}.noisy_grid:NoisyGridEnvironment",
 }
 
+# Simulated with the extra `mazes`.
+ANT_TELEPORT = "minaction/AntMazeTeleport-v0"
+ANT_EPISODE_STEPS = 1000
+
 
 def register() -> None:
-    """Make the grid worlds known to `gymnasium.make`; calling it again changes nothing."""
-    for name, entry_point in ENTRY_POINTS.items():
+    """Make the worlds known to `gymnasium.make`; calling it again changes nothing."""
+    worlds = [(name, entry_point, MAX_EPISODE_STEPS) for name, entry_point in ENTRY_POINTS.items()]
+    worlds.append((ANT_TELEPORT, f"{__name__}.ant_teleport:AntTeleportEnvironment", ANT_EPISODE_STEPS))
+    for name, entry_point, steps in worlds:
         if name not in gymnasium.registry:
-            gymnasium.register(name, entry_point=entry_point, max_episode_steps=MAX_EPISODE_STEPS)
+            gymnasium.register(name, entry_point=entry_point, max_episode_steps=steps)
 
 
 register()

@@ -26,12 +26,17 @@ POINTS_PER_CELL = 20
 
 def cell_distances(layout: MazeLayout) -> np.ndarray:
     """Least number of moves to a neighbouring cell between all `free_cells`, (n, n)."""
+    return minimum_action_distance(len(layout.free_cells), cell_moves(layout))
+
+
+def cell_moves(layout: MazeLayout) -> np.ndarray:
+    """The pairs (from, to) of neighbouring `free_cells`, (m, 2)."""
     edges = []
     for move in ((0, 1), (1, 0), (0, -1), (-1, 0)):
         neighbour = layout.cell_index[tuple((layout.free_cells + move).T)]  # the map's rim is wall: never outside
         source = np.flatnonzero(neighbour >= 0)
         edges.append(np.stack([source, neighbour[source]], axis=1))
-    return minimum_action_distance(len(layout.free_cells), np.concatenate(edges))
+    return np.concatenate(edges)
 
 
 @dataclass(frozen=True)

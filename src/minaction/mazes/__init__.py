@@ -1,1 +1,1 @@
-"""Mazes with a ball: maps, routes, simulation of many balls at once, and the recipes of the data sets."""
+"""Mazes with a ball or an ant: maps, routes, simulation of many at once, and the recipes of the data sets."""

@@ -54,13 +54,13 @@ class BallMaze:
         return data.qpos.copy(), data.qacc_warmstart.copy()
 
 
-def make_ogbench_maze(name: str) -> Any:
-    """OGBench's own PointMaze environment, without Gymnasium's wrappers, which never ends."""
+def make_ogbench_maze(name: str, body: str = "point", **options: Any) -> Any:
+    """OGBench's own environment for a ball ("point") or an "ant", without Gymnasium's wrappers; it never ends."""
     try:
         from ogbench.locomaze import maze
     except ImportError:
         raise MissingExtra("Simulating OGBench's mazes", "mazes") from None
-    environment = maze.make_maze_env("point", "maze", maze_type=name, terminate_at_goal=False)
+    environment = maze.make_maze_env(body, "maze", maze_type=name, terminate_at_goal=False, **options)
     with contextlib.suppress(OSError):
         os.unlink(environment.fullpath)  # it leaves its generated model file behind
     return environment

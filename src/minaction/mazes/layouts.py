@@ -52,6 +52,18 @@ _GIANT = """
 ################
 """
 
+_TELEPORT = """
+############
+#.....#.#..#
+##.#...#..##
+##.###.....#
+#....#.#.#.#
+#.##.#.#.#.#
+#.##.#.#.#.#
+#....#...#.#
+############
+"""
+
 _UMAZE = """
 #####
 #...#
@@ -149,7 +161,10 @@ def _gymnasium_robotics(name: str, text: str) -> MazeLayout:
 OGBENCH_LAYOUTS = {
     name: _ogbench(name, text) for name, text in (("medium", _MEDIUM), ("large", _LARGE), ("giant", _GIANT))
 }
-"""The mazes of OGBench's PointMaze and AntMaze; the ball is PointMaze's."""
+"""The mazes of OGBench's PointMaze; the ball is PointMaze's."""
+
+ANT_LAYOUTS = {"medium": OGBENCH_LAYOUTS["medium"], "teleport": _ogbench("teleport", _TELEPORT)}
+"""The mazes of OGBench's AntMaze that the paper uses; an ant keeps about as far from the walls as the ball."""
 
 POINT_MAZE_LAYOUTS = {name: _gymnasium_robotics(name, text) for name, text in (("umaze", _UMAZE), ("medium", _MEDIUM))}
 """The mazes of gymnasium-robotics' PointMaze."""

@@ -19,7 +19,7 @@ from ..errors import MissingExtra
 from ..trajectories.dataset import Trajectories
 from .layouts import POINT_MAZE_LAYOUTS, MazeLayout
 from .minimum_time import BALL_MASS, DAMPING, MOTOR_FORCE, SPEED_LIMIT, STEP_SECONDS
-from .recipes import Progress, in_blocks
+from .recipes import Progress, generators, in_blocks
 
 _CONTACT_MARGIN = 0.01  # MuJoCo's contacts begin 0.002 before touching; beyond this distance there surely is none
 _POSITION_NOISE = 0.25
@@ -86,7 +86,7 @@ class RandomForceRecipe:
 
     def roll_out(self, ball: InertialBallMaze, seed: int, episodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """States (episodes, steps + 1, 4) and actions (episodes, steps + 1, 2), the last of them zero."""
-        randoms = [np.random.default_rng([seed, int(episode)]) for episode in episodes]
+        randoms = generators(seed, episodes)
         states = np.empty((len(episodes), self.steps + 1, 4))
         actions = np.zeros((len(episodes), self.steps + 1, 2))
         states[:, 0] = [_random_start(ball.layout, random) for random in randoms]

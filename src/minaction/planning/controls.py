@@ -1,4 +1,4 @@
-"""Distances that know nothing, to compare a learned one with; what the planner can do at best is `step_truth`."""
+"""Distances that know nothing, to compare a learned one with; the best there can be are the truths in `fields`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from ..objectives import MadDist
 
 
 def euclidean(states: jax.Array, goals: jax.Array) -> jax.Array:
-    """The straight line, through walls and all."""
-    return jnp.sqrt(((states - goals) ** 2).sum(axis=-1))
+    """The straight line in x and y, through walls and all."""
+    return jnp.sqrt(((states[..., :2] - goals[..., :2]) ** 2).sum(axis=-1))
 
 
 def untrained(layout: MazeLayout, seed: int = 0) -> DistanceModel:
-    """A model as MadDist begins with: random weights, its inputs standardised to the maze."""
+    """A model as MadDist begins with: random weights, its inputs standardised to positions in the maze."""
+    return untrained_on(layout.random_positions(1000, np.random.default_rng(seed)), seed)
+
+
+def untrained_on(states: np.ndarray, seed: int = 0) -> DistanceModel:
+    """The same for states (n, D) such as these."""
     architecture = MadDist().architecture
-    standardise = fit_standardise(layout.random_positions(1000, np.random.default_rng(seed)))
-    network = architecture.build(standardise, key=jax.random.key(seed))
+    network = architecture.build(fit_standardise(states), key=jax.random.key(seed))
     return DistanceModel(network, architecture, Provenance("untrained", seed=seed))

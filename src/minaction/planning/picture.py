@@ -11,7 +11,7 @@ from ..mazes.layouts import OGBENCH_LAYOUTS, MazeLayout
 from ..model import DistanceModel
 from ..reports.figures import COLOURS, Field, checked_suffix, draw_field, finish_figure, panel_size
 from ..tasks.base import Layout
-from .evaluate import TOLERANCE, PlanningResult
+from .evaluate import PlanningResult
 from .random_shooting import ScoreFunction
 
 
@@ -36,14 +36,14 @@ def draw_paths(
     first = 0
     for axes, task in zip(np.ravel(figure.subplots(1, count, squeeze=False)), result.tasks, strict=True):
         goal = result.goals[first].astype(np.float32)
-        values = _distances(distance, layout.states, goal)
-        chosen = int(np.argmin(np.hypot(*(layout.states - goal).T)))
+        chosen = int(np.argmin(np.hypot(*(layout.states[:, :2] - goal).T)))
+        values = _distances(distance, layout.states, np.concatenate([goal, layout.states[chosen, 2:]]))
         name = f"pair {task.task}" if task.task else "own goal"
         one = Field(f"{name}: {task.successes} of {task.episodes}", values)
         draw_field(axes, layout, one, float(values.max()) or 1.0, chosen)
         for k in range(first, first + task.episodes):
             walked = _pixels(maze, result.paths[k], layout)
-            reached = np.hypot(*(result.paths[k][-1] - result.goals[k])) <= TOLERANCE
+            reached = np.hypot(*(result.paths[k][-1] - result.goals[k])) <= result.tolerance
             axes.plot(*walked.T, color=COLOURS[0] if reached else COLOURS[1], linewidth=1.1, alpha=0.75, zorder=3)
             axes.scatter(*walked[0], color="white", edgecolors="black", s=18, linewidths=0.7, zorder=4)
         first += task.episodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -71,8 +71,8 @@ class Task(Protocol):
         ...
 
     @property
-    def recipe_version(self) -> int:
-        """Raised when the recipe makes other bytes than before, so that a cache knows."""
+    def recipe_version(self) -> int | str:
+        """Changes when the recipe makes other bytes than before, so that a cache knows."""
         ...
 
     def trajectories(
@@ -91,4 +91,13 @@ class Task(Protocol):
 
     def layout(self) -> Layout | None:
         """How to draw it, or None where there is nothing to draw."""
+        ...
+
+
+@runtime_checkable
+class KnowsItsData(Protocol):
+    """A task with more to say about a data set than the numbers in it."""
+
+    def facts(self, data: Trajectories) -> dict[str, Any]:
+        """What a person wants to know about it, by name."""
         ...

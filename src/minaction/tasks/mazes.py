@@ -70,7 +70,7 @@ class OgbenchBallTask:
 
     def layout(self) -> Layout:
         """Eight pixels along the side of a cell, wherever the ball fits."""
-        return _picture(self.maze, state_size=2)
+        return maze_picture(self.maze, state_size=2)
 
 
 @dataclass(frozen=True)
@@ -127,14 +127,15 @@ class InertialBallTask:
 
     def layout(self) -> Layout:
         """Eight pixels along the side of a cell, wherever the ball fits; it is at rest."""
-        return _picture(self.maze, state_size=4)
+        return maze_picture(self.maze, state_size=4)
 
 
 def _at_rest(positions: np.ndarray) -> np.ndarray:
     return np.concatenate([positions, np.zeros_like(positions)], axis=1).astype(np.float32)
 
 
-def _picture(maze: MazeLayout, state_size: int) -> Layout:
+def maze_picture(maze: MazeLayout, state_size: int) -> Layout:
+    """Eight pixels along the side of a cell, wherever the ball fits; what is not x or y is zero."""
     rows, columns = (size * _PIXELS_PER_CELL for size in maze.walls.shape)
     pixels = np.stack(np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij"), axis=-1).reshape(-1, 2)
     positions = maze.centre((pixels + 0.5) / _PIXELS_PER_CELL - 0.5)

@@ -8,10 +8,11 @@ from .base import Task
 
 def all_tasks() -> dict[str, Task]:
     """Every task by name, family by family in reading order."""
+    from .ant_mazes import TASKS as ANT_MAZES
     from .gridworlds import TASKS as GRIDWORLDS
     from .mazes import TASKS as MAZES
 
-    return {**GRIDWORLDS, **MAZES}
+    return {**GRIDWORLDS, **MAZES, **ANT_MAZES}
 
 
 def get_task(name: str) -> Task:

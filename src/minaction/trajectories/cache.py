@@ -65,7 +65,13 @@ def _load(path: Path, identity: dict[str, object], memory_map: bool) -> Trajecto
     try:
         _, header = map_tensors(path, "trajectories")
         made = header["made"]
-        if any(made.get(key) != value for key, value in identity.items()):
+        different = [key for key, value in identity.items() if made.get(key) != value]
+        if different == ["recipe"]:
+            _log.warning(
+                "The data of %s in the cache was made by recipe %s; this is recipe %s, which makes it anew.",
+                *(identity["task"], made.get("recipe"), identity["recipe"]),
+            )
+        if different:
             return None
         data = Trajectories.load(path, memory_map=memory_map)
         if _checksum(data) != made.get("checksum"):
