@@ -5,7 +5,7 @@
     python reproductions/measure.py cliffwalking --only qrl  one objective of it
 
 Each objective's numbers go to reproductions/results/ENTRY-OBJECTIVE.json as soon as they are there.
-`reproductions/tabulate.py` makes the tables from them.
+`reproductions/print_tables.py` makes the tables from them.
 """
 
 from __future__ import annotations

@@ -22,6 +22,8 @@ class Devices:
     count: int = 1
 
     def __post_init__(self) -> None:
+        if self.count == 1:  # there always is one, and to look for it would already choose it
+            return
         found = jax.local_device_count()
         if not 1 <= self.count <= found:
             raise InputError(

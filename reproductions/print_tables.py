@@ -1,6 +1,6 @@
 """Turn the raw numbers of reproductions/results into the tables of RESULTS.md.
 
-    python reproductions/tabulate.py cliffwalking --truth true
+    python reproductions/print_tables.py cliffwalking --truth true
 
 prints one Markdown table: a row per task and objective, the mean over seeds and their range, the published value where
 there is one (published.json of the package) and the steps after which Pearson first passed it.
