@@ -14,7 +14,7 @@ import jax
 import numpy as np
 import pytest
 
-from minaction.cli import main
+from minaction.cli import COMMANDS, main
 from minaction.model import DistanceModel
 from minaction.trajectories.dataset import Trajectories
 from minaction.trees import named_leaves
@@ -96,6 +96,7 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
         (["train", "cliffwalking", "--objective", "madist"], "maddist"),
         (["train", "cliffwalking", "--steps", "0"], "at least 1"),
         (["train", "cliffwalking", "--seeds", "0"], "at least 1"),
+        (["trian", "cliffwalking"], "did you mean 'train'"),
         (["train", "cliffwalking", "--devices", 999], "Cannot train on 999 devices"),
         (["train", "cliffwalking", "--devices", 0], "Cannot train on 0 devices"),
         (["train", "cliffwalking", "--set", "batch_size=0"], "batch_size"),
@@ -209,13 +210,13 @@ def test_catalogues_print(command: str) -> None:
     assert {"tasks": "cliffwalking", "objectives": "separation_weight", "doctor": "equinox"}[command] in result.stdout
 
 
-COMMANDS = [
-    *("train", "evaluate", "distance", "plan", "suite", "reproduce", "report", "data", "tasks", "objectives", "doctor")
-]
-
-
 def test_help_lists_every_command_and_each_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in COMMANDS:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = capsys.readouterr().out
+    for command, kind in COMMANDS.items():
+        assert f"{command} " in listed
+        assert str(kind.__doc__).splitlines()[0][:40] in " ".join(listed.split())
         with pytest.raises(SystemExit):
             main([command, "--help"])
         said = capsys.readouterr().out

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Union
 
 import tyro
-from tyro.conf import OmitArgPrefixes, Positional, arg, subcommand
+from tyro.conf import Positional, arg, subcommand
 
 from . import __version__
-from .errors import InputError
+from .errors import InputError, unknown_name
 
 Device = Literal["auto", "cpu", "gpu"]
 
@@ -266,19 +266,10 @@ class Doctor:
     """Show versions, devices and which extras are installed."""
 
 
-Command = (
-    Annotated[Train, subcommand("train")]
-    | Annotated[Evaluate, subcommand("evaluate")]
-    | Annotated[Distance, subcommand("distance")]
-    | Annotated[Plan, subcommand("plan")]
-    | Annotated[Suite, subcommand("suite")]
-    | Annotated[Reproduce, subcommand("reproduce")]
-    | Annotated[Report, subcommand("report")]
-    | Annotated[Data, subcommand("data")]
-    | Annotated[Tasks, subcommand("tasks")]
-    | Annotated[Objectives, subcommand("objectives")]
-    | Annotated[Doctor, subcommand("doctor")]
-)
+COMMANDS: dict[str, type] = {
+    kind.__name__.lower(): kind
+    for kind in (Train, Evaluate, Distance, Plan, Suite, Reproduce, Report, Data, Tasks, Objectives, Doctor)
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -287,14 +278,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments in (["--version"], ["-V"]):
         print(f"minaction {__version__}")
         return 0
-    command = tyro.cli(
-        OmitArgPrefixes[Command],  # type: ignore[arg-type]
-        prog="minaction",
-        description="Learn how many actions apart any two states are, from recorded state sequences alone.",
-        args=arguments,
-    )
-    choose_device(getattr(command, "device", "auto"))
     try:
+        command = parse(arguments)
+        choose_device(getattr(command, "device", "auto"))
         return run(command)
     except InputError as error:
         print(f"minaction: {error}", file=sys.stderr)
@@ -302,6 +288,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("minaction: stopped; the same command goes on from the last checkpoint.", file=sys.stderr)
         return 130
+
+
+def parse(arguments: Sequence[str]) -> object:
+    """The command that was typed, or help and an exit."""
+    if arguments and arguments[0] in COMMANDS:
+        name, *options = arguments
+        return tyro.cli(COMMANDS[name], prog=f"minaction {name}", args=options)
+    if arguments and not arguments[0].startswith("-"):
+        raise unknown_name("command", arguments[0], COMMANDS)
+    # Help was asked for, or nothing: all commands, with the first line of each.
+    listed = [
+        Annotated[kind, subcommand(name, description=(kind.__doc__ or "").partition("\n")[0])]
+        for name, kind in COMMANDS.items()
+    ]
+    return tyro.cli(  # type: ignore[call-overload]
+        Union[tuple(listed)],  # type: ignore[arg-type]  # noqa: UP007 (made at run time)
+        prog="minaction",
+        description="Learn how many actions apart any two states are, from recorded state sequences alone.",
+        args=list(arguments),
+    )
 
 
 def run(command: object) -> int:
