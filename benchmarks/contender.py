@@ -83,6 +83,7 @@ def peak_resident_bytes() -> int:
 def _serve(connection: Connection, make: Callable[..., Advance], device: str, settings: dict[str, Any]) -> None:
     if device != "auto":
         os.environ["JAX_PLATFORMS"] = device  # before JAX is imported
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # contenders share a GPU's memory
     advance = make(**settings)
     connection.send(psutil.Process().memory_info().rss)
     while True:

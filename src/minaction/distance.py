@@ -9,7 +9,7 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .encoders import Encoder, Network, build_encoder
-from .encoders.standardise import Standardise
+from .encoders.standardise import Statistics
 from .quasimetrics import Quasimetric, make_quasimetric
 
 
@@ -32,11 +32,11 @@ class Architecture:
     network: Network
     quasimetric: str
 
-    def build(self, standardise: Standardise, *, key: PRNGKeyArray) -> Distance:
+    def build(self, statistics: Statistics, *, key: PRNGKeyArray) -> Distance:
         """An untrained distance."""
         encoder_key, quasimetric_key = jax.random.split(key)
         return Distance(
-            build_encoder(self.network, standardise, key=encoder_key),
+            build_encoder(self.network, statistics, key=encoder_key),
             make_quasimetric(self.quasimetric, self.network.latent_size, key=quasimetric_key),
         )
 

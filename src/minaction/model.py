@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .distance import Architecture, Distance
-from .encoders.standardise import Standardise
+from .encoders.standardise import Statistics
 from .errors import InputError
 from .files import read_tensors, write_tensors
 from .trees import named_leaves, with_named_leaves
@@ -126,7 +126,7 @@ class DistanceModel:
             architecture = Architecture.from_dict(header["architecture"])
             provenance = Provenance(**header["provenance"])
             size = int(header["state_size"])
-            statistics = Standardise(jnp.zeros(size), jnp.ones(size))
+            statistics = Statistics(jnp.zeros(size), jnp.ones(size), jnp.ones(size))
             shape = eqx.filter_eval_shape(architecture.build, statistics, key=jax.random.key(0))
             network = with_named_leaves(shape, tensors)
         except (KeyError, TypeError, InputError) as error:

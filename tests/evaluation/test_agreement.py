@@ -136,7 +136,7 @@ def test_a_measure_without_a_value_is_none_and_warns_of_nothing(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         values = agreement(np.array([predicted]), np.array([truth])).as_dict()
-    same_state = {"same_state"} if 0 not in truth else set()
+    same_state = {"same_state", "asymmetric_pearson"} if 0 not in truth else {"asymmetric_pearson"}
     assert {name for name, value in values.items() if value is None} == without_value | same_state
 
 
@@ -180,3 +180,18 @@ def test_bad_input_is_refused() -> None:
         agreement(np.ones((1, 2)), np.array([[np.nan, 1.0]]))
     with pytest.raises(InputError, match="0 or more"):
         agreement(np.ones((1, 2)), np.array([[-1.0, 1.0]]))
+
+
+def test_asymmetric_pairs_are_judged_apart():
+    truth = np.array([[0, 1, 2.0], [4, 0, 1], [2, 1, 0]])  # of three, only the way from 0 to 1 and back differs
+    symmetric = (truth + truth.T) / 2
+    exact, averaged = agreement(truth, truth), agreement(symmetric, truth)
+    assert exact.asymmetric_pearson == pytest.approx(1)
+    assert math.isnan(averaged.asymmetric_pearson)  # a symmetric distance says the same for both
+    assert averaged.pearson > 0
+
+
+def test_without_asymmetric_pairs_there_is_no_such_correlation():
+    truth = np.array([[0, 1], [np.inf, 0]])  # no way back is not another length
+    assert math.isnan(agreement(truth, truth).asymmetric_pearson)
+    assert math.isnan(agreement(np.ones((2, 3)), np.ones((2, 3))).asymmetric_pearson)

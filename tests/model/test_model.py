@@ -12,7 +12,7 @@ import pytest
 import minaction.model
 from minaction.distance import Architecture
 from minaction.encoders import Network
-from minaction.encoders.standardise import fit_standardise
+from minaction.encoders.standardise import fit_statistics
 from minaction.errors import InputError
 from minaction.files import write_tensors
 from minaction.model import DistanceModel, Provenance
@@ -24,7 +24,7 @@ STATES = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
 
 def untrained(quasimetric: str = "simple", network: Network | None = None) -> DistanceModel:
     architecture = Architecture(network or Network(stages=((24, 32),), fourier_features=4), quasimetric)
-    distance = architecture.build(fit_standardise(STATES), key=jax.random.key(1))
+    distance = architecture.build(fit_statistics(STATES), key=jax.random.key(1))
     return DistanceModel(distance, architecture, Provenance("maddist", {"a": 1}, 10, 2, "test", "abc"))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from minaction.distance import Distance
 from minaction.encoders import Encoder, Network
-from minaction.encoders.standardise import fit_standardise
+from minaction.encoders.standardise import Standardise, fit_statistics
 from minaction.objectives import QRL, Hilbert, MadDist, Objective, PlanDist, TDMadDist
 from minaction.objectives.states import RecordedStates
 from minaction.quasimetrics import make_quasimetric
@@ -112,14 +112,15 @@ def clock_of(data: Trajectories) -> np.ndarray:
 def random_distance(objective: Objective, data: Trajectories, seed: int) -> Distance:
     """Of the objective's shape, with weights and biases from NumPy: no layer is zero or one, and nothing compiles."""
     generator = np.random.default_rng(seed)
-    statistics = fit_standardise(data.states)
+    statistics = fit_statistics(data.states)
     shape = eqx.filter_eval_shape(objective.architecture.build, statistics, key=jax.random.key(0))
     stacks = jax.tree.map(
         lambda leaf: jnp.asarray(generator.normal(size=leaf.shape) / np.sqrt(leaf.shape[0]), jnp.float32),
         shape.encoder.stacks,
     )
     quasimetric = make_quasimetric(objective.quasimetric, objective.network.latent_size, jax.random.key(0))
-    return Distance(Encoder(statistics, None, stacks), quasimetric)
+    standardise = Standardise(statistics.mean, statistics.scale)
+    return Distance(Encoder(standardise, None, stacks), quasimetric)
 
 
 def prepared(objective: Objective, data: Trajectories) -> tuple[Distance, Any, Any, Reference, Reference]:

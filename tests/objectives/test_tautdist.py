@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from minaction.encoders import Network
-from minaction.encoders.standardise import fit_standardise
+from minaction.encoders.standardise import fit_statistics
 from minaction.errors import InputError
 from minaction.evaluation import agreement
 from minaction.exact import minimum_action_distance, observed_distance
@@ -97,7 +97,7 @@ def test_every_term_against_numpy() -> None:
 
 def test_the_median_is_followed() -> None:
     values = np.random.default_rng(0).lognormal(3.0, 1.0, 4000)
-    distance = SMALL.architecture.build(fit_standardise(np.ones((2, 1), np.float32)), key=jax.random.key(0))
+    distance = SMALL.architecture.build(fit_statistics(np.ones((2, 1), np.float32)), key=jax.random.key(0))
     median = jnp.ones(())
     for _ in range(1500):
         median = SMALL.advance(distance, median, {"above_median": jnp.mean(values > median)})

@@ -9,9 +9,9 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..errors import InputError, unknown_name
-from .fourier import FourierFeatures
+from .fourier import FourierFeatures, paced
 from .mlp import ACTIVATIONS, Perceptron
-from .standardise import Standardise
+from .standardise import Standardise, Statistics
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Network:
     """How many random frequencies to add to the input; 0 for none."""
     fourier_sigma: float = 1.0
     """Standard deviation of those frequencies, in radians per standard deviation of the input."""
+    fourier_pace: float = 3.0
+    """Inputs that change more than this many times as fast as the slowest get lower frequencies in proportion."""
     members: int = 1
 
     def __post_init__(self) -> None:
@@ -37,8 +39,8 @@ class Network:
             raise unknown_name("activation", self.activation, ACTIVATIONS)
         if not self.stages or any(not stage or min(stage) < 1 for stage in self.stages):
             raise InputError(f"Layer sizes must be positive, not {self.stages}.")
-        if self.fourier_features < 0 or self.fourier_sigma <= 0 or self.members < 1:
-            raise InputError("Fourier features must be 0 or more, their sigma positive, members 1 or more.")
+        if self.fourier_features < 0 or self.fourier_sigma <= 0 or self.fourier_pace <= 0 or self.members < 1:
+            raise InputError("Fourier features must be 0 or more, their sigma and pace positive, members 1 or more.")
 
     @property
     def latent_size(self) -> int:
@@ -74,13 +76,14 @@ class Encoder(eqx.Module):
         return sum(embeddings[1:], start=embeddings[0]) / len(embeddings)
 
 
-def build_encoder(network: Network, standardise: Standardise, *, key: PRNGKeyArray) -> Encoder:
+def build_encoder(network: Network, statistics: Statistics, *, key: PRNGKeyArray) -> Encoder:
     """An untrained encoder of the given shape."""
-    size = standardise.mean.shape[0]
+    size = statistics.mean.shape[0]
     fourier_key, *member_keys = jax.random.split(key, 1 + network.members)
     fourier = None
     if network.fourier_features:
-        fourier = FourierFeatures(size, network.fourier_features, network.fourier_sigma, key=fourier_key)
+        sigma = paced(network.fourier_sigma, statistics.pace, network.fourier_pace)
+        fourier = FourierFeatures(network.fourier_features, sigma, key=fourier_key)
         size = fourier.output_size
     stacks = []
     for member_key in member_keys:
@@ -89,4 +92,4 @@ def build_encoder(network: Network, standardise: Standardise, *, key: PRNGKeyArr
             stack.append(Perceptron(inputs, sizes, network.activation, network.layer_norm, key=stage_key))
             inputs = sizes[-1]
         stacks.append(tuple(stack))
-    return Encoder(standardise, fourier, tuple(stacks))
+    return Encoder(Standardise(statistics.mean, statistics.scale), fourier, tuple(stacks))

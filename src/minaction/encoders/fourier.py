@@ -12,12 +12,15 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 
 class FourierFeatures(eqx.Module):
-    """x -> (x, sqrt 2 sin(B x), sqrt 2 cos(B x)) with B fixed at random, entries from N(0, sigma^2)."""
+    """x -> (x, sqrt 2 sin(B x), sqrt 2 cos(B x)) with B fixed at random, entries from N(0, sigma^2).
+
+    `sigma` may differ from input to input.
+    """
 
     frequencies: Float[Array, "count size"]
 
-    def __init__(self, size: int, count: int, sigma: float, *, key: PRNGKeyArray) -> None:
-        self.frequencies = sigma * jax.random.normal(key, (count, size))
+    def __init__(self, count: int, sigma: Float[Array, " size"], *, key: PRNGKeyArray) -> None:
+        self.frequencies = sigma * jax.random.normal(key, (count, *sigma.shape))
 
     def __call__(self, x: Float[Array, "*batch size"]) -> Float[Array, "*batch features"]:
         # Full precision: a rounded product would shift the phase of the high frequencies.
@@ -29,3 +32,14 @@ class FourierFeatures(eqx.Module):
         """How many features come out."""
         count, size = self.frequencies.shape
         return size + 2 * count
+
+
+def paced(sigma: float, pace: Float[Array, " size"], most: float) -> Float[Array, " size"]:
+    """`sigma` for every input; less for those that change more than `most` times as fast as the slowest.
+
+    A walking body's joints swing to and fro while its position hardly moves. Frequencies that resolve the position
+    would turn the joints into noise, and all features with them, because each sums over all inputs.
+    """
+    moving = pace > 0
+    slowest = jnp.min(jnp.where(moving, pace, jnp.inf))
+    return sigma * jnp.where(moving, jnp.minimum(1.0, most * slowest / jnp.where(moving, pace, 1.0)), 1.0)

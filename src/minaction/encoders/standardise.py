@@ -1,6 +1,8 @@
-"""Input standardisation: every dimension to mean 0 and standard deviation 1 over the data set."""
+"""What an encoder knows of its inputs before it is trained, and their standardisation."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -11,6 +13,17 @@ from jaxtyping import Array, Float
 from ..mapped import row_blocks
 
 _MOST_ROWS, _MOST_NUMBERS = 1 << 20, 1 << 25
+_MOST_CHANGES = 1 << 14  # few enough to pick them from a file that is mapped
+
+
+class Statistics(NamedTuple):
+    """Of every input over a data set."""
+
+    mean: Float[Array, " size"]
+    scale: Float[Array, " size"]
+    """Its standard deviation; 1 where it never changes."""
+    pace: Float[Array, " size"]
+    """How much it changes from one recorded state to the next: root mean square, in units of `scale`."""
 
 
 class Standardise(eqx.Module):
@@ -23,14 +36,22 @@ class Standardise(eqx.Module):
         return (x - jax.lax.stop_gradient(self.mean)) / jax.lax.stop_gradient(self.scale)
 
 
-def fit_standardise(states: np.ndarray) -> Standardise:
-    """Statistics of `states`; of an evenly spaced sample where there are more than a million."""
+def fit_statistics(states: np.ndarray, offsets: np.ndarray | None = None) -> Statistics:
+    """Statistics of `states`, a row each, of episodes that begin at `offsets`; one episode if None.
+
+    Where there are more than a million, an evenly spaced sample of them is looked at.
+    """
     most = max(1, min(_MOST_ROWS, _MOST_NUMBERS // states.shape[1]))
     rows = _every(states, -(-len(states) // most)).astype(np.float64)
     scale = rows.std(axis=0)
     # A dimension that never changes carries nothing: leave it centred instead of dividing by zero.
     scale = np.where(scale > 1e-6 * np.maximum(1.0, np.abs(rows).max(axis=0)), scale, 1.0)
-    return Standardise(jnp.asarray(rows.mean(axis=0), jnp.float32), jnp.asarray(scale, jnp.float32))
+    starts = np.arange(0, len(states) - 1, -(-len(states) // _MOST_CHANGES))
+    if offsets is not None:
+        starts = np.setdiff1d(starts, offsets[1:] - 1)  # the last state of an episode leads nowhere
+    change = states[starts + 1].astype(np.float64) - states[starts]
+    pace = np.sqrt((change**2).mean(axis=0)) / scale if len(starts) else np.zeros_like(scale)
+    return Statistics(*(jnp.asarray(value, jnp.float32) for value in (rows.mean(axis=0), scale, pace)))
 
 
 def _every(states: np.ndarray, stride: int) -> np.ndarray:

@@ -45,6 +45,9 @@ class Agreement:
     same_state: float = math.nan
     """Mean of d̂ over pairs with d = 0 that were observed differently: how much leaks in that does not matter, as noise.
     NaN where every such pair is a state beside itself, for which d̂ = 0 by construction."""
+    asymmetric_pearson: float = math.nan
+    """The linear correlation over those pairs alone whose way back has another length: what a symmetric distance cannot
+    get right. NaN where there are none."""
 
     def as_dict(self) -> dict[str, int | float | None]:
         """All measures by name, None for those without a value (JSON has no NaN)."""
@@ -70,8 +73,12 @@ def agreement(predicted: np.ndarray, truth: np.ndarray) -> Agreement:
     predicted, truth = _checked(predicted, truth)
     reachable = (truth > 0) & np.isfinite(truth)
     found = _measure(predicted[reachable], truth[reachable], predicted[np.isinf(truth)])
-    same = predicted[truth == 0]
-    return dataclasses.replace(found, same_state=float(same.mean())) if same.any() else found
+    same, asymmetric = predicted[truth == 0], _asymmetric(truth)
+    return dataclasses.replace(
+        found,
+        same_state=float(same.mean()) if same.any() else math.nan,
+        asymmetric_pearson=_correlation(predicted[asymmetric], truth[asymmetric]),
+    )
 
 
 def agreement_by_range(
@@ -97,6 +104,15 @@ def agreement_by_range(
         inside = (truth > max(low, 0.0)) & (truth <= high) & np.isfinite(truth)
         ranges.append(RangeAgreement(low, high, _measure(predicted[inside], truth[inside], unreachable)))
     return ranges
+
+
+def _asymmetric(truth: np.ndarray) -> np.ndarray:
+    """Which pairs of the table have a way back of another length; none where rows and columns are different states."""
+    if truth.shape[0] != truth.shape[1] or truth.diagonal().any():
+        return np.zeros(truth.shape, dtype=bool)
+    back = truth.T
+    both_ways = np.isfinite(truth) & np.isfinite(back)
+    return both_ways & ~np.isclose(np.where(both_ways, truth, 0.0), np.where(both_ways, back, 0.0))
 
 
 def _measure(predicted: np.ndarray, true: np.ndarray, unreachable: np.ndarray) -> Agreement:

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..encoders.standardise import fit_standardise
+from ..encoders.standardise import fit_statistics
 from ..mazes.layouts import MazeLayout
 from ..model import DistanceModel, Provenance
 from ..objectives import MadDist
@@ -25,5 +25,5 @@ def untrained(layout: MazeLayout, seed: int = 0) -> DistanceModel:
 def untrained_on(states: np.ndarray, seed: int = 0) -> DistanceModel:
     """The same for states (n, D) such as these."""
     architecture = MadDist().architecture
-    network = architecture.build(fit_standardise(states), key=jax.random.key(seed))
+    network = architecture.build(fit_statistics(states), key=jax.random.key(seed))
     return DistanceModel(network, architecture, Provenance("untrained", seed=seed))

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.spatial import KDTree
 
-from ..encoders.standardise import fit_standardise
+from ..encoders.standardise import fit_statistics
 from ..errors import InputError
 from ..mazes.ant import ACTION_SIZE, STATE_SIZE, uprightness
 from ..model import DistanceModel
@@ -82,7 +82,7 @@ class Segments:
         self._settings, self._model, self._actions = settings, model, data.actions
         self._states = data.states[self._first]
         self._tree = KDTree(self._states[:, :2])
-        self._scale = np.asarray(fit_standardise(self._states).scale)
+        self._scale = np.asarray(fit_statistics(self._states).scale)
 
     def following(self, states: np.ndarray) -> np.ndarray:
         """The candidate actions for each of the states (n, 29), nearest first, (n, candidates, horizon, 8).

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..training.run import RunConfig
 
-_MOST_EVALUATIONS = 100  # the published curves have a point every hundredth of the training
+_MOST_EVALUATIONS = 50
 _STEPS_BETWEEN_EVALUATIONS = 100
 
 

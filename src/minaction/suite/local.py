@@ -29,6 +29,8 @@ class Local:
 
     def run(self, groups: Iterable[Group], folder_of: Callable[[Group], Path]) -> Generator[Event]:
         """See `Backend.run`."""
+        if self.jobs > 1:  # they share a GPU's memory, if there is one; JAX would give all of it to the first
+            os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         waiting, workers = iter(groups), list[_Worker]()
         try:
             while True:
@@ -40,7 +42,7 @@ class Local:
                     worker = next(worker for worker in workers if worker.events is ready)
                     event = worker.next_event()
                     if event.kind not in ("started", "step"):
-                        worker.end()
+                        worker.end(patience=10.0)
                         workers.remove(worker)
                     yield event
         finally:
@@ -72,8 +74,9 @@ class _Worker:
             how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
             return Event(self.group.name, "failed", text=f"The worker {how}; perhaps the memory did not suffice.")
 
-    def end(self) -> None:
-        """End it at once; what it wrote is whole, and can be gone on with."""
+    def end(self, patience: float = 0.0) -> None:
+        """End it, at once unless it ends by itself soon; what it wrote is whole, and can be gone on with."""
+        self._process.join(patience)
         self._process.kill()
         self._process.join()
         self.events.close()

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 
 from ..devices import Devices
 from ..distance import Distance
-from ..encoders.standardise import Standardise, fit_standardise
+from ..encoders.standardise import Statistics, fit_statistics
 from ..errors import InputError
 from ..files import read_tensors, write_tensors
 from ..model import DistanceModel, Provenance
@@ -28,6 +28,10 @@ from ..trees import named_leaves, stack_padded, with_named_leaves
 from .feed import HostFeed
 
 _STEPS_SAMPLED_TOGETHER = 100
+
+# A GPU pauses between two pieces of work that it is sent: with two steps to a piece it did 4,370 a second instead of
+# 3,830. A CPU has nothing to gain from that and would compile longer.
+_STEPS_UNROLLED = 4
 
 
 class TrainState(NamedTuple):
@@ -50,13 +54,15 @@ class Program:
     data_differs: bool
     """Whether every seed has data of its own."""
     devices: Devices
+    unroll: int = 1
+    """How many steps are compiled into one piece."""
 
     @partial(jax.jit, static_argnames="self")
-    def initial(self, keys: Any, statistics: Standardise) -> TrainState:
+    def initial(self, keys: Any, statistics: Statistics) -> TrainState:
         """The state of every seed before the first step."""
 
-        def one_seed(key: Any, standardise: Standardise) -> TrainState:
-            distance = self.objective.architecture.build(standardise, key=key)
+        def one_seed(key: Any, statistics: Statistics) -> TrainState:
+            distance = self.objective.architecture.build(statistics, key=key)
             optimiser = self.objective.optimiser(self.steps).init(eqx.filter(distance, eqx.is_inexact_array))
             return TrainState(distance, optimiser, self.objective.init(distance), key)
 
@@ -93,7 +99,7 @@ class Program:
             def several_steps(state: TrainState, steps: Array) -> tuple[TrainState, dict]:
                 keys = jax.vmap(partial(jax.random.fold_in, state.keys))(steps)
                 batches = jax.vmap(self.objective.sample, in_axes=(0, None))(keys, tables)
-                return jax.lax.scan(body, state, (steps, batches))
+                return jax.lax.scan(body, state, (steps, batches), unroll=self.unroll)
 
             steps = (start + jnp.arange(length)).reshape(-1, together)
             state, terms = jax.lax.scan(several_steps, state, steps)
@@ -110,7 +116,7 @@ class Program:
                 step, batch, rows = xs
                 return self._one_step(state, step, batch, RecordedStates(rows, self.devices))
 
-            state, terms = jax.lax.scan(body, state, (start + jnp.arange(length), *fed))
+            state, terms = jax.lax.scan(body, state, (start + jnp.arange(length), *fed), unroll=self.unroll)
             return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
         return _over_seeds(one_seed, in_axes=(0, 0))(state, fed)
@@ -162,7 +168,8 @@ class Trainer:
             raise InputError("The data sets of the seeds have states of different sizes.")
         self.step = 0
         self._devices = Devices(devices)
-        self._program = Program(objective, steps, len(self.data) > 1, self._devices)
+        unroll = 1 if jax.default_backend() == "cpu" else _STEPS_UNROLLED
+        self._program = Program(objective, steps, len(self.data) > 1, self._devices, unroll)
         tables = [objective.tables(item) for item in self.data]
         self._feed: HostFeed | None = None
         self._encodes_distinct = False
@@ -251,7 +258,7 @@ class Trainer:
 
     def _initial_state(self) -> TrainState:
         # One set of statistics per data set; a seed's own data standardises its own inputs.
-        statistics = [fit_standardise(item.states) for item in self.data]
+        statistics = [fit_statistics(item.states, item.offsets) for item in self.data]
         shared = len(statistics) == 1
         stacked = statistics[0] if shared else jax.tree.map(lambda *leaves: jnp.stack(leaves), *statistics)
         keys = jax.vmap(jax.random.key)(jnp.asarray(self.seeds, jnp.uint32))
