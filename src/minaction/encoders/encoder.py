@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..errors import InputError, unknown_name
@@ -33,6 +34,8 @@ class Network:
     fourier_pace: float = 3.0
     """Inputs that change more than this many times as fast as the slowest get lower frequencies in proportion."""
     members: int = 1
+    standardise: bool = True
+    """Whether every input is brought to mean 0 and standard deviation 1 over the data set."""
 
     def __post_init__(self) -> None:
         if self.activation not in ACTIVATIONS:
@@ -92,4 +95,7 @@ def build_encoder(network: Network, statistics: Statistics, *, key: PRNGKeyArray
             stack.append(Perceptron(inputs, sizes, network.activation, network.layer_norm, key=stage_key))
             inputs = sizes[-1]
         stacks.append(tuple(stack))
-    return Encoder(Standardise(statistics.mean, statistics.scale), fourier, tuple(stacks))
+    mean, scale = statistics.mean, statistics.scale
+    if not network.standardise:
+        mean, scale = jnp.zeros_like(mean), jnp.ones_like(scale)
+    return Encoder(Standardise(mean, scale), fourier, tuple(stacks))

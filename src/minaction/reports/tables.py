@@ -36,6 +36,7 @@ MEASURES = (
     Measure("mean_absolute_error", "error ↓", 2, needs_same_unit=True),
     Measure("auroc", "AUROC ↑", 3, always_there=False),
     Measure("same_state", "same state ↓", 2, needs_same_unit=True, always_there=False),
+    Measure("asymmetric_pearson", "one-way ↑", 3, always_there=False),
 )
 
 _NOTHING = "–"
