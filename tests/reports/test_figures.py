@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import imread
@@ -159,3 +160,11 @@ assert "matplotlib.pyplot" not in sys.modules
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "curves.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_title_is_never_wider_than_its_figure(tmp_path: Path) -> None:
+    for width, title in ((3.0, "ogbench-antmaze-medium-explore: how many actions apart"), (8.0, "short")):
+        figure = Figure(figsize=(width, 2))
+        figures.finish_figure(figure, tmp_path / "figure.png", "png", title)
+        extent = figure._suptitle.get_window_extent(FigureCanvasAgg(figure).get_renderer())  # type: ignore[attr-defined]
+        assert extent.x1 <= figure.bbox.x1

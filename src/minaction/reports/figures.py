@@ -241,6 +241,8 @@ def checked_suffix(path: str | Path) -> str:
 def finish_figure(figure: Figure, path: str | Path, suffix: str, title: str | None) -> None:
     """Put the title above and write the file."""
     if title:
-        figure.suptitle(title, color=_INK, fontsize=12.5, fontweight="bold", x=0.01, ha="left")
+        # A bold letter is about two thirds as wide as high: smaller ones where the title is wider than the figure.
+        widest = 72 * figure.get_figwidth() / (0.66 * len(title))
+        figure.suptitle(title, color=_INK, fontsize=min(12.5, widest), fontweight="bold", x=0.01, ha="left")
     with atomic_write(path) as file:
         figure.savefig(file, format=suffix, dpi=150)
