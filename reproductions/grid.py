@@ -1,26 +1,33 @@
 """Train the grid behind RESULTS.md: every task and method, the most telling ones longest.
 
-    python reproductions/grid.py runs/paper             on one GPU, one group of seeds after the other
-    python reproductions/grid.py runs/paper --jobs 9    nine at a time, which pays with NVIDIA's MPS
+    python reproductions/grid.py runs/paper                 everything, on one GPU in about half an hour
+    python reproductions/grid.py runs/paper --part ants     one part: balls, ants or small
+    python reproductions/grid.py runs/paper --list          what would be trained
 
-`minaction suite paper` trains every cell for as long as the paper does, which takes a GPU about four hours. This takes
-twenty minutes: full length where numbers were published or asked for, shorter elsewhere. Interrupted, the same command
-goes on where it stopped.
+`minaction suite paper` trains every cell for as long as the paper does, which takes a GPU about four hours. This trains
+at full length where numbers were published, and shorter elsewhere. The same command goes on where one was interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from minaction.suite.cells import Cell
-from minaction.suite.grids import ANT_EXPLORE, ANT_NAVIGATE, CLIFF_WALKING, GRID_WORLDS, MAZES, METHODS, paper
-from minaction.suite.local import Local
+from minaction.suite.bundles import sensible_lanes
+from minaction.suite.cells import Cell, grouped
+from minaction.suite.grids import ANT_EXPLORE, CLIFF_WALKING, GRID_WORLDS, MAZES, METHODS, paper
+from minaction.suite.local import Local, default_devices
 from minaction.suite.runner import run_suite
 from minaction.suite.store import Store
 
-GIANT, LARGE, MEDIUM = (f"ogbench-pointmaze-{size}-stitch" for size in ("giant", "large", "medium"))
+STITCH, NAVIGATE = (
+    tuple(f"ogbench-pointmaze-{size}-{kind}" for size in ("giant", "large", "medium"))
+    for kind in ("stitch", "navigate")
+)
+ANTS = tuple(task for task in MAZES if "antmaze" in task)
+INERTIAL = ("pointmaze-umaze", "pointmaze-medium")
 ANT_TELEPORT = "ogbench-antmaze-teleport-explore"
 BOTH = ("maddist", "tautdist")
 FAST = ("tdmaddist", "plandist-simple", "plandist", "hilbert")
@@ -35,32 +42,39 @@ class Stage(NamedTuple):
     seeds: int = 3
 
 
-STAGES = (
-    Stage((GIANT, ANT_EXPLORE), BOTH, 100_000),
-    Stage((CLIFF_WALKING,), METHODS, 50_000, seeds=5),
-    Stage((LARGE, MEDIUM), BOTH, 30_000),
-    Stage((GIANT,), FAST, 50_000),
-    Stage((GIANT, ANT_EXPLORE), ("qrl",), 30_000),
-    Stage((ANT_TELEPORT,), BOTH, 100_000),
-    Stage((ANT_EXPLORE,), FAST, 50_000),
-    Stage((ANT_TELEPORT,), ("plandist", "hilbert"), 30_000),
-    Stage((MEDIUM, LARGE), FAST, 20_000),
-    Stage((MEDIUM, LARGE), ("qrl",), 15_000),
-    Stage(tuple(f"ogbench-pointmaze-{size}-navigate" for size in ("giant", "large", "medium")), BOTH, 30_000),
-    Stage((ANT_NAVIGATE, "ogbench-antmaze-medium-stitch"), BOTH, 50_000),
-    Stage(("ogbench-antmaze-teleport-curated",), BOTH, 50_000),
-    Stage(("pointmaze-umaze", "pointmaze-medium"), BOTH, 30_000),
-    Stage(GRID_WORLDS, METHODS, 20_000),
-    Stage(MAZES, FAST, 8_000),
-    Stage(MAZES, METHODS, 4_000),
-)
+PARTS = {
+    "balls": (
+        Stage(STITCH[:1], BOTH, 100_000),
+        Stage((*STITCH, *NAVIGATE), BOTH, 40_000),
+        Stage(STITCH, ("qrl",), 12_000),
+        Stage(STITCH, FAST, 30_000),
+        Stage(NAVIGATE, FAST, 10_000),
+        Stage(NAVIGATE, ("qrl",), 4_000),
+    ),
+    "ants": (
+        Stage((ANT_EXPLORE,), BOTH, 100_000),
+        Stage(ANTS, BOTH, 50_000),
+        Stage((ANT_EXPLORE, ANT_TELEPORT), FAST, 30_000),
+        Stage((ANT_EXPLORE,), ("qrl",), 20_000),
+        Stage(ANTS, FAST, 10_000),
+        Stage(ANTS, ("qrl",), 4_000),
+    ),
+    "small": (
+        Stage((CLIFF_WALKING,), METHODS, 50_000, seeds=5),
+        Stage(GRID_WORLDS, (*BOTH, *FAST), 30_000),
+        Stage(INERTIAL, BOTH, 40_000),
+        Stage(GRID_WORLDS, ("qrl",), 20_000),
+        Stage(INERTIAL, FAST, 10_000),
+        Stage(INERTIAL, ("qrl",), 4_000),
+    ),
+}
 """In order of importance. A method on a task is taken from the first stage that has it."""
 
 
-def cells() -> tuple[Cell, ...]:
+def cells(parts: Sequence[str] = tuple(PARTS)) -> tuple[Cell, ...]:
     """What is trained."""
     found: dict[tuple[str, str], list[Cell]] = {}
-    for stage in STAGES:
+    for stage in (stage for part in parts for stage in PARTS[part]):
         wanted = [
             cell
             for cell in paper(stage.seeds, stage.steps).cells
@@ -79,9 +93,18 @@ def main() -> None:
     """The command line; see above."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("store", type=Path, help="folder for the results")
-    parser.add_argument("--jobs", type=int, default=1, help="how many groups of seeds to train at a time")
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS), help="only these parts")
+    parser.add_argument("--jobs", type=int, default=1, help="how many programs to run at a time; 2 hide compilation")
+    parser.add_argument("--lanes", type=int, help="how many cells to train in one program at most")
+    parser.add_argument("--list", action="store_true", help="say what would be trained, and leave")
     options = parser.parse_args()
-    print(run_suite(Store(options.store), "paper", cells(), Local(options.jobs)))
+    wanted = cells(options.part)
+    if options.list:
+        for group in grouped(wanted):
+            print(f"{group.task}: {group.method.label}, {len(group.cells)} seeds, {group.steps:,} steps")
+        return
+    lanes = options.lanes or sensible_lanes(default_devices())
+    print(run_suite(Store(options.store), "paper", wanted, Local(options.jobs, lanes)))
 
 
 if __name__ == "__main__":

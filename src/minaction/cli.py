@@ -160,7 +160,9 @@ class Suite:
     address: str | None = None
     """Of the Ray cluster; the one of this machine, started if need be, by default."""
     jobs: int | None = None
-    """Trainings at a time on this machine; half as many as it has cores, or one on a GPU, by default."""
+    """Programs at a time on this machine; half as many as it has cores, or one on a GPU, by default."""
+    lanes: int | None = None
+    """Trainings side by side in one program; as many as pay by default: 20 on a GPU, on a CPU the seeds of one cell."""
     device: Device = "auto"
     """Where to train; auto takes GPUs where there are some."""
 
@@ -197,7 +199,9 @@ class Reproduce:
     address: str | None = None
     """Of the Ray cluster."""
     jobs: int | None = None
-    """Trainings at a time on this machine."""
+    """Programs at a time on this machine."""
+    lanes: int | None = None
+    """Trainings side by side in one program; as many as pay by default."""
     device: Device = "auto"
     """Where to train."""
 

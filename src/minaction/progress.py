@@ -1,4 +1,4 @@
-"""A progress bar for training: steps, speed, time left and how well it goes."""
+"""Progress: bars on a terminal, now and then a line in a log."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 Show = Callable[[int, str], None]
+
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 class _SpeedColumn(ProgressColumn):
@@ -49,11 +51,29 @@ def training_progress(steps: int, *, done: int = 0, label: str = "training", sho
 
 @contextlib.contextmanager
 def counting_progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Gives a function to call with how many are done and how many there are; drawn on a terminal only."""
+    """Gives a function to call with how many are done and how many there are.
+
+    On a terminal it draws a bar that goes when all is done; elsewhere (a log file) it prints a line every ten seconds.
+    """
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    if not console.is_terminal:
+        yield _count_printer(console, label)
+        return
+    with Progress(console=console, transient=True) as progress:
         bar = progress.add_task(label, total=None)
         yield lambda done, total: progress.update(bar, completed=done, total=total)
+
+
+def _count_printer(console: Console, label: str) -> Callable[[int, int], None]:
+    last = time.monotonic()
+
+    def show(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            console.print(f"{label}: {done:,} of {total:,}", highlight=False)
+
+    return show
 
 
 def _line_printer(console: Console, steps: int, label: str) -> Show:
@@ -65,7 +85,7 @@ def _line_printer(console: Console, steps: int, label: str) -> Show:
         now = time.monotonic()
         if first_step is None:  # the first chunk compiles; speed is counted from its end
             first_step, began = step, now
-        if now - last < 10 and step < steps:
+        if now - last < _SECONDS_BETWEEN_LINES and step < steps:
             return
         last = now
         speed = (step - first_step) / (now - began) if now > began else 0.0

@@ -179,6 +179,8 @@ def test_a_dry_run_says_how_long_and_writes_nothing(
         (Suite("paper", seeds=0), "at least 1"),
         (Suite("paper", steps=0), "at least 1"),
         (Suite("paper", jobs=0), "at least 1"),
+        (Suite("paper", lanes=0), "at least 1"),
+        (Suite("paper", backend="ray", lanes=2), "--lanes is for"),
         (Suite("paper", backend="ray", jobs=2), "--jobs is for"),
         (Suite("paper", address="localhost:1"), "--address is for"),
         (Suite("paper", out=Path("other")), "another format"),

@@ -12,6 +12,7 @@ from rich.table import Table
 from ..cli import Reproduce, Suite
 from ..errors import InputError, unknown_name
 from ..progress import counting_progress
+from ..suite.bundles import sensible_lanes
 from ..suite.cells import Cell
 from ..suite.estimate import Estimate, estimates
 from ..suite.grids import GRIDS, Grid, chosen, existing
@@ -45,12 +46,14 @@ def suite(options: Suite) -> int:
 
 def check_numbers(options: Suite | Reproduce) -> None:
     """Refuse numbers that mean nothing, and options of the other backend."""
-    for name in ("seeds", "steps", "jobs"):
+    for name in ("seeds", "steps", "jobs", "lanes"):
         value = getattr(options, name)
         if value is not None and value < 1:
             raise InputError(f"--{name} must be at least 1.")
     if options.backend == "ray" and options.jobs is not None:
         raise InputError("--jobs is for --backend local; Ray shares the work out by what the cluster has.")
+    if options.backend == "ray" and options.lanes is not None:
+        raise InputError("--lanes is for --backend local; on Ray every task and method is a program of its own.")
     if options.backend == "local" and options.address is not None:
         raise InputError("--address is for --backend ray.")
 
@@ -67,7 +70,7 @@ def backend(options: Suite | Reproduce) -> Backend:
     """Where a person wants it trained."""
     if options.backend == "ray":
         return RayCluster(options.address, options.device)
-    return Local(options.jobs or sensible_jobs(default_devices()))
+    return Local(options.jobs or sensible_jobs(default_devices()), options.lanes or sensible_lanes(default_devices()))
 
 
 def say_cost(console: Console, store: Store, cells: Sequence[Cell], options: Suite | Reproduce) -> None:

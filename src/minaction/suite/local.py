@@ -1,8 +1,9 @@
-"""The cores of this machine: every group is trained in a process of its own, so that a crash takes no other along."""
+"""This machine: every bundle is trained in a process of its own, so that a crash takes no other along."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import multiprocessing
 import os
 import signal
@@ -16,63 +17,67 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 from ..errors import InputError
-from ..training.run import RunConfig
+from .bundles import Bundle
 from .cells import Group
-from .work import Event, train_group
+from .work import Event, Job, train_together
 
 
 @dataclass(frozen=True)
 class Local:
-    """At most `jobs` groups at a time."""
+    """At most `jobs` programs at a time, each of at most `lanes` cells where these belong to several groups."""
 
     jobs: int
+    lanes: int = 1
 
-    def run(self, groups: Iterable[Group], folder_of: Callable[[Group], Path]) -> Generator[Event]:
+    def run(self, bundles: Iterable[Bundle], folder_of: Callable[[Group], Path]) -> Generator[Event]:
         """See `Backend.run`."""
         if self.jobs > 1:  # they share a GPU's memory, if there is one; JAX would give all of it to the first
             os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-        waiting, workers = iter(groups), list[_Worker]()
+        waiting, workers = iter(bundles), list[_Worker]()
         try:
             while True:
-                while len(workers) < self.jobs and (group := next(waiting, None)) is not None:
-                    workers.append(_Worker(group, folder_of(group)))
+                while len(workers) < self.jobs and (bundle := next(waiting, None)) is not None:
+                    workers.append(_Worker([Job(group.name, folder_of(group), group.config) for group in bundle]))
                 if not workers:
                     return
                 for ready in wait([worker.events for worker in workers]):
                     worker = next(worker for worker in workers if worker.events is ready)
-                    event = worker.next_event()
-                    if event.kind not in ("started", "step"):
+                    events = worker.next_events()
+                    if not worker.at_work:
                         worker.end(patience=10.0)
                         workers.remove(worker)
-                    yield event
+                    yield from events
         finally:
             for worker in workers:
                 worker.end()
 
 
 class _Worker:
-    """A process that trains one group, seen from the suite."""
+    """A process that trains one bundle, seen from the suite."""
 
-    def __init__(self, group: Group, folder: Path) -> None:
+    def __init__(self, jobs: list[Job]) -> None:
         # Fresh processes: JAX does not survive a fork, and memory on a GPU is given back only when a process ends.
         context = multiprocessing.get_context("spawn")
-        self.group = group
+        self.at_work = [job.name for job in jobs]
+        """The groups of which it has not said yet how they ended."""
         self.events, theirs = context.Pipe(duplex=False)
-        self._process: SpawnProcess = context.Process(
-            target=_work, args=(theirs, group.name, folder, group.config), daemon=True
-        )
+        self._process: SpawnProcess = context.Process(target=_work, args=(theirs, jobs), daemon=True)
         self._process.start()
         theirs.close()
 
-    def next_event(self) -> Event:
-        """What it says next; that it died, if it did without a word."""
+    def next_events(self) -> list[Event]:
+        """What it says next; that it died, if it did without a word, which ends all groups that it was at."""
         try:
-            return self.events.recv()
+            events = [self.events.recv()]
         except EOFError:
             self._process.join()
             code = self._process.exitcode or 0
             how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-            return Event(self.group.name, "failed", text=f"The worker {how}; perhaps the memory did not suffice.")
+            why = f"The worker {how}; perhaps the memory did not suffice."
+            events = [Event(name, "failed", text=why) for name in self.at_work]
+        ended = [event.group for event in events if event.is_end]
+        self.at_work = [name for name in self.at_work if name not in ended]
+        return events
 
     def end(self, patience: float = 0.0) -> None:
         """End it, at once unless it ends by itself soon; what it wrote is whole, and can be gone on with."""
@@ -82,14 +87,14 @@ class _Worker:
         self.events.close()
 
 
-def _work(events: Connection, name: str, folder: Path, config: RunConfig) -> None:
+def _work(events: Connection, jobs: list[Job]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the suite decides
     parent = multiprocessing.parent_process()
     assert parent is not None
     if not parent.is_alive():
         return
     threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    events.send(train_group(name, folder, config, events.send))
+    train_together(jobs, events.send)
 
 
 def _end_with(sentinel: int) -> None:
@@ -107,6 +112,7 @@ def sensible_jobs(devices: str) -> int:
     return max(1, (os.cpu_count() or 1) // 2)
 
 
+@functools.cache  # it takes a second to ask
 def default_devices() -> str:
     """What JAX computes on, such as "cpu"; asked in another process, so that this one takes no memory of a GPU."""
     asked = subprocess.run(

@@ -1,4 +1,7 @@
-"""A Ray cluster: one task per group. Runs travel as bytes, so that machines need not share a file system."""
+"""A Ray cluster: one task per group. Runs travel as bytes, so that machines need not share a file system.
+
+Groups are not put together into one program here: that would leave other machines of the cluster idle.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, MissingExtra
 from ..training.run import RunConfig
+from .bundles import Bundle
 from .cells import Group
 from .work import Event, pack, train_group, unpack
 
@@ -29,8 +33,9 @@ class RayCluster:
 
     address: str | None = None
     device: str = "auto"
+    lanes: int = field(default=1, init=False)
 
-    def run(self, groups: Iterable[Group], folder_of: Callable[[Group], Path]) -> Generator[Event]:
+    def run(self, bundles: Iterable[Bundle], folder_of: Callable[[Group], Path]) -> Generator[Event]:
         """See `Backend.run`. A group whose machine is lost is trained again elsewhere, from where it came."""
         ray = self._connected()
         try:
@@ -45,7 +50,7 @@ class RayCluster:
             news = ray.remote(_News).options(num_cpus=0, scheduling_strategy=here).remote()
             under_way = {
                 train.remote(group.name, pack(folder), group.config.as_dict(), news): (group, folder)
-                for group, folder in ((group, folder_of(group)) for group in groups)
+                for group, folder in ((group, folder_of(group)) for bundle in bundles for group in bundle)
             }
             while under_way:
                 done, _ = ray.wait(list(under_way), timeout=_SECONDS_BETWEEN_LOOKS)

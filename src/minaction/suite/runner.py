@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from ..errors import InputError
+from .bundles import Bundle, bundled
 from .cells import Cell, Group
 from .display import Display, Tally, displayed
 from .store import Store, disk_is_full
@@ -36,12 +37,13 @@ class _Suite:
     def _train(self, groups: list[Group]) -> None:
         at_work = {group.name: group for group in groups}
         self._display.expect(groups)
-        with contextlib.closing(self._backend.run(self._possible(groups), self._store.prepare)) as events:
+        bundles = bundled(groups, self._backend.lanes, self._store.step)
+        with contextlib.closing(self._backend.run(self._possible(bundles), self._store.prepare)) as events:
             for event in events:
                 if event.group not in at_work:  # news from another machine can come late
                     continue
                 group = at_work[event.group]
-                if event.kind not in ("started", "step"):
+                if event.is_end:
                     self._settle(at_work.pop(event.group), event)
                 self._display.show(group, event)
 
@@ -61,13 +63,15 @@ class _Suite:
         else:
             raise InputError(_DISK_FULL.format(event.text.partition(";")[0]))
 
-    def _possible(self, groups: list[Group]) -> Iterator[Group]:
-        """The groups, asked for one by one, without those of a task that turned out to need a missing extra."""
-        for group in groups:
-            if group.task in self._tasks_not_here:
-                self._skip(group)
-            else:
-                yield group
+    def _possible(self, bundles: list[Bundle]) -> Iterator[Bundle]:
+        """The bundles, asked for one by one, without groups of a task that turned out to need a missing extra."""
+        for bundle in bundles:
+            possible = [group for group in bundle if group.task not in self._tasks_not_here]
+            for group in bundle:
+                if group.task in self._tasks_not_here:
+                    self._skip(group)
+            if possible:
+                yield tuple(possible)
 
     def _skip(self, group: Group) -> None:
         self._given_up.add(group.name)

@@ -76,6 +76,13 @@ class Store:
         """Whether the cell is finished."""
         return self.folder(cell).is_dir()
 
+    def step(self, group: Group) -> int:
+        """Where the group's training would go on; 0 if it would begin."""
+        under_way = self._under_way(group.name)
+        if under_way is None or under_way.config != group.config:
+            return 0
+        return group.steps if under_way.finished else under_way.step
+
     def check(self, cells: Iterable[Cell]) -> None:
         """Refuse to go on with cells that were trained, or are half trained, with other settings."""
         for group in grouped(cells):
@@ -97,8 +104,8 @@ class Store:
     def left(self, cells: Iterable[Cell]) -> list[Group]:
         """What is still to be trained: what is under way first and with its own seeds, then what is missing.
 
-        A group that is under way is trained alone before the other cells of its name: how many seeds are trained
-        side by side can change the last bits of them all.
+        A group that is under way is trained before the other cells of its name and without them: how many seeds are
+        trained side by side can change the last bits of them all.
         """
         begun, fresh = [], []
         for group in grouped(cells):

@@ -1,18 +1,23 @@
-"""What a worker does, on this machine or another: train one group in a folder, and say how it went."""
+"""What a worker does, on this machine or another: train groups in their folders, and say how it went."""
 
 from __future__ import annotations
 
+import contextlib
 import traceback
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..errors import InputError, MissingExtra
 from ..files import atomic_write
 from ..training.run import RunConfig, RunDirectory
+from .bundles import Bundle
 from .cells import Group
 from .store import disk_is_full, locked
+
+if TYPE_CHECKING:
+    from ..training.session import Member
 
 
 @dataclass(frozen=True)
@@ -26,42 +31,105 @@ class Event:
     """How it goes, or in one sentence why it ended."""
     details: str = ""
 
+    @property
+    def is_end(self) -> bool:
+        """Whether nothing more happens to the group."""
+        return self.kind not in ("started", "step")
+
 
 class Backend(Protocol):
     """Where groups are trained."""
 
-    def run(self, groups: Iterable[Group], folder_of: Callable[[Group], Path]) -> Generator[Event]:
-        """Train each group in its folder, taking the next as a worker becomes free; tell what happens meanwhile.
+    @property
+    def lanes(self) -> int:
+        """How many cells to train in one program at most; those of one group always are."""
+        ...
+
+    def run(self, bundles: Iterable[Bundle], folder_of: Callable[[Group], Path]) -> Generator[Event]:
+        """Train each group in its folder, taking the next bundle as a worker becomes free; tell what happens meanwhile.
 
         After "finished" the whole run lies in the folder. Closing the iterator ends all workers.
         """
         ...
 
 
+@dataclass(frozen=True)
+class Job:
+    """A group as a worker sees it: a run to be trained in a folder."""
+
+    name: str
+    folder: Path
+    config: RunConfig
+
+
 def train_group(name: str, folder: Path, config: RunConfig, tell: Callable[[Event], None]) -> Event:
     """Train a run in its folder to the end, from wherever it stands; how that ended."""
+    events = list[Event]()
+
+    def tell_or_keep(event: Event) -> None:
+        (events.append if event.is_end else tell)(event)
+
+    train_together([Job(name, folder, config)], tell_or_keep)
+    return events[0]
+
+
+def train_together(jobs: Sequence[Job], tell: Callable[[Event], None]) -> None:
+    """Train runs side by side to the end, from wherever they stand, and tell how each ended.
+
+    Those that stand at different steps, because a kill fell between their checkpoints, are trained one after the other.
+    One whose data cannot be had, or that diverges, is no harm to the others.
+    """
+    with contextlib.ExitStack() as locks:
+        ready: dict[int, list[tuple[Job, Member]]] = {}
+        for job in jobs:
+            try:
+                locks.enter_context(locked(job.folder, wait=True))  # one whose suite was killed may take a moment
+                run = RunDirectory.create(job.folder, job.config)
+                tell(Event(job.name, "started"))
+                if run.finished:
+                    tell(Event(job.name, "finished"))
+                else:
+                    ready.setdefault(run.step, []).append((job, _member(run)))
+            except Exception as error:
+                tell(_ending(job, error))
+        for alike in ready.values():
+            _train_alike(alike, tell)
+
+
+def _member(run: RunDirectory) -> Member:
+    from ..training.session import Member  # brings JAX along, which the suite itself does without
+
+    return Member(run)
+
+
+def _train_alike(alike: Sequence[tuple[Job, Member]], tell: Callable[[Event], None]) -> None:
+    """Train runs that stand at the same step; if the program fails, it fails for all of them."""
+    from ..training.session import Convoy
+
+    going = {job.folder: job for job, _ in alike}
     try:
-        with locked(folder, wait=True):  # a worker whose suite was killed may need a moment to notice
-            run = RunDirectory.create(folder, config)
-            tell(Event(name, "started"))
-            if not run.finished:
-                from ..training.session import Session
-
-                Session(run).train(lambda step, note: tell(Event(name, "step", step, note)))
+        for news in Convoy([member for _, member in alike]).train():
+            if news.error is not None:
+                job = going.pop(news.run.path)
+                tell(_ending(job, news.error))
+            elif news.results is not None:
+                tell(Event(going.pop(news.run.path).name, "finished"))
+            elif not news.rows:
+                tell(Event(going[news.run.path].name, "step", news.step, news.note))
     except Exception as error:
-        if not (folder / "checkpoint.safetensors").exists():  # nothing was trained: let the folder count for nothing
-            (folder / "config.json").unlink(missing_ok=True)
-        return _ending(name, error)
-    return Event(name, "finished")
+        for job in going.values():
+            tell(_ending(job, error))
 
 
-def _ending(name: str, error: Exception) -> Event:
+def _ending(job: Job, error: Exception) -> Event:
     """What to tell of a training that ended with an error."""
+    if not (job.folder / "checkpoint.safetensors").exists():  # nothing was trained: let the folder count for nothing
+        (job.folder / "config.json").unlink(missing_ok=True)
     if isinstance(error, MissingExtra):
-        return Event(name, "skipped", text=str(error))
+        return Event(job.name, "skipped", text=str(error))
     kind = "disk full" if disk_is_full(error) else "failed"
     text = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    return Event(name, kind, text=text, details="".join(traceback.format_exception(error)))
+    return Event(job.name, kind, text=text, details="".join(traceback.format_exception(error)))
 
 
 def pack(folder: Path) -> dict[str, bytes]:

@@ -37,6 +37,7 @@ class AntTask:
 
     name: str
     recipe: AntRecipe
+    state_size: int = field(default=STATE_SIZE, init=False)
     default_episodes: int = field(default=_PAPER_EPISODES, init=False)
     fresh_data_per_seed: bool = field(default=False, init=False)
 

@@ -71,6 +71,11 @@ class Task(Protocol):
         ...
 
     @property
+    def state_size(self) -> int:
+        """How many numbers a state has; known without making data."""
+        ...
+
+    @property
     def recipe_version(self) -> int | str:
         """Changes when the recipe makes other bytes than before, so that a cache knows."""
         ...

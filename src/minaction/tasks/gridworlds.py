@@ -29,6 +29,11 @@ class GridWorldTask(ABC):
     recipe_version: int = 1
     fresh_data_per_seed: bool = True
 
+    @property
+    def state_size(self) -> int:
+        """How many numbers an observation has."""
+        return self.world.observe(_fixed_start(self.world), np.random.default_rng(0)).shape[1]
+
     def trajectories(
         self,
         seed: int = 0,

@@ -29,6 +29,7 @@ class OgbenchBallTask:
     name: str
     recipe: BallRecipe
     recipe_version: int = field(default=1, init=False)
+    state_size: int = field(default=2, init=False)
     fresh_data_per_seed: bool = field(default=False, init=False)
 
     @property
@@ -70,7 +71,7 @@ class OgbenchBallTask:
 
     def layout(self) -> Layout:
         """Eight pixels along the side of a cell, wherever the ball fits."""
-        return maze_picture(self.maze, state_size=2)
+        return maze_picture(self.maze, self.state_size)
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ class InertialBallTask:
     name: str
     recipe: RandomForceRecipe
     recipe_version: int = field(default=1, init=False)
+    state_size: int = field(default=4, init=False)
     default_episodes: int = field(default=_PAPER_EPISODES, init=False)
     fresh_data_per_seed: bool = field(default=False, init=False)
 
@@ -127,7 +129,7 @@ class InertialBallTask:
 
     def layout(self) -> Layout:
         """Eight pixels along the side of a cell, wherever the ball fits; it is at rest."""
-        return maze_picture(self.maze, state_size=4)
+        return maze_picture(self.maze, self.state_size)
 
 
 def _at_rest(positions: np.ndarray) -> np.ndarray:

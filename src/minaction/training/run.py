@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..files import atomic_write, read_json, write_json
+from ..files import atomic_write, map_tensors, read_json, write_json
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class RunConfig:
     def as_dict(self) -> dict[str, Any]:
         """As it stands in config.json."""
         return {**asdict(self), "seeds": list(self.seeds)}
+
+    def goes_with(self, other: RunConfig) -> bool:
+        """Whether both can be trained side by side, as far as settings go: at most data and seeds differ."""
+        return self == replace(other, data=self.data, seeds=self.seeds, episodes=self.episodes)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> RunConfig:
@@ -92,6 +96,11 @@ class RunDirectory:
     def finished(self) -> bool:
         """Whether everything was trained and written."""
         return (self.path / "results.json").exists()
+
+    @property
+    def step(self) -> int:
+        """Where its checkpoint stands; 0 without one."""
+        return int(map_tensors(self.checkpoint, "checkpoint")[1]["step"]) if self.checkpoint.exists() else 0
 
     # ---------------------------------------------------------------- measurements
 

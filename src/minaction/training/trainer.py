@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -32,6 +32,9 @@ _STEPS_SAMPLED_TOGETHER = 100
 # A GPU pauses between two pieces of work that it is sent: with two steps to a piece it did 4,370 a second instead of
 # 3,830. A CPU has nothing to gain from that and would compile longer.
 _STEPS_UNROLLED = 4
+
+_ALL = slice(None)
+_Item = TypeVar("_Item")
 
 
 class TrainState(NamedTuple):
@@ -138,9 +141,13 @@ def _over_seeds(one_seed: Callable[[Any, Any], Any], in_axes: tuple[int, int | N
 class Trainer:
     """Trains one distance per seed, all in the same compiled program.
 
-    `data` is one data set for all seeds or one per seed. The same seeds give the same weights to the bit on the same
-    machine, whether the training was interrupted, resumed or cut into other chunks. With several `devices` each takes
-    a part of every batch; sums are then taken in another order, and weights agree to rounding.
+    `data` is one data set for all seeds or one per seed, and `name` likewise what it is called; several seeds may share
+    one of several data sets. So runs on different data can be trained side by side: a checkpoint is of all seeds, or of
+    those that `lanes` picks out, and then just as if they had been trained alone.
+
+    The same seeds give the same weights to the bit on the same machine, whether the training was interrupted, resumed
+    or cut into other chunks. With several `devices` each takes a part of every batch; sums are then taken in another
+    order, and weights agree to rounding, as they do for another number of seeds.
     """
 
     def __init__(
@@ -150,7 +157,7 @@ class Trainer:
         *,
         steps: int,
         seeds: Sequence[int] = (0,),
-        name: str = "",
+        name: str | Sequence[str] = "",
         encode_distinct: bool | None = None,
         devices: int = 1,
     ) -> None:
@@ -158,31 +165,29 @@ class Trainer:
             raise InputError(f"The number of steps must be at least 1, but is {steps}.")
         if not seeds:
             raise InputError("Give at least one seed.")
-        self.objective, self.steps, self.seeds, self.name = objective, steps, tuple(seeds), name
-        self.data = [data] if isinstance(data, Trajectories) else list(data)
-        if len(self.data) not in (1, len(self.seeds)):
-            raise InputError(
-                f"There are {len(self.data)} data sets for {len(self.seeds)} seeds; give one, or one each."
-            )
+        self.objective, self.steps, self.seeds = objective, steps, tuple(seeds)
+        self.names = self._one_each("names", [name] if isinstance(name, str) else name)
+        self.data = self._one_each("data sets", [data] if isinstance(data, Trajectories) else data)
         if len({item.state_size for item in self.data}) > 1:
             raise InputError("The data sets of the seeds have states of different sizes.")
+        self._sets = _different(self.data)  # what is made of a data set is made once for all seeds that share it
         self.step = 0
         self._devices = Devices(devices)
         unroll = 1 if jax.default_backend() == "cpu" else _STEPS_UNROLLED
-        self._program = Program(objective, steps, len(self.data) > 1, self._devices, unroll)
-        tables = [objective.tables(item) for item in self.data]
+        self._program = Program(objective, steps, len(self._sets) > 1, self._devices, unroll)
+        tables = [objective.tables(item) for item in self._sets]
         self._feed: HostFeed | None = None
         self._encodes_distinct = False
-        if self.data[0].is_mapped:
-            if len(self.data) > 1:
+        if self._sets[0].is_mapped:
+            if len(self._sets) > 1:
                 raise InputError("Memory-mapped data cannot differ between seeds; give one data set.")
-            self._feed = HostFeed(objective, self.data[0], tables[0])
+            self._feed = HostFeed(objective, self._sets[0], tables[0])
         else:
             states = self._state_views(tables[0], encode_distinct)
-            self._data = self._devices.put(
-                stack_padded(list(zip(tables, states, strict=True)))
-                if len(self.data) > 1
-                else jax.tree.map(np.asarray, (tables[0], states[0]))
+            self._data = (
+                self._of_each_seed(self._devices.put(stack_padded(list(zip(tables, states, strict=True)))))
+                if len(self._sets) > 1
+                else self._devices.put(jax.tree.map(np.asarray, (tables[0], states[0])))
             )
         self.state = self._initial_state()
 
@@ -220,8 +225,8 @@ class Trainer:
                     hyperparameters=self.objective.hyperparameters(),
                     steps=self.step,
                     seed=seed,
-                    data=self.name,
-                    data_fingerprint=self.data[k if len(self.data) > 1 else 0].fingerprint,
+                    data=self.names[k],
+                    data_fingerprint=self.data[k].fingerprint,
                 ),
             )
             for k, seed in enumerate(self.seeds)
@@ -229,38 +234,60 @@ class Trainer:
 
     # ---------------------------------------------------------------- checkpoints
 
-    def save(self, path: str | Path) -> None:
-        """Write everything that is needed to go on from here."""
-        write_tensors(path, "checkpoint", named_leaves(_plain(self.state)), {"step": self.step, **self._identity()})
+    def save(self, path: str | Path, lanes: slice = _ALL) -> None:
+        """Write everything that is needed to go on from here with the seeds at `lanes`."""
+        part = _lanes_of(_plain(self.state), lanes)
+        write_tensors(path, "checkpoint", named_leaves(part), {"step": self.step, **self._identity(lanes)})
 
-    def restore(self, path: str | Path) -> None:
-        """Go on from a checkpoint of the same objective, data, seeds and number of steps."""
+    def restore(self, path: str | Path, lanes: slice = _ALL) -> None:
+        """Go on from a checkpoint of the same objective, data, seeds and number of steps, with the seeds at `lanes`.
+
+        Seeds have no steps of their own: whoever restores some of them has all of them stand at one step in the end.
+        """
         tensors, header = read_tensors(path, "checkpoint")
-        for what, value in self._identity().items():
+        for what, value in self._identity(lanes).items():
             if header.get(what) != value:
                 raise InputError(
                     f"{path} was made with other {what}; start anew in another folder, or use the same settings."
                 )
-        plain = with_named_leaves(_plain(self.state), tensors)
+        plain = _plain(self.state)
+        part = with_named_leaves(_lanes_of(plain, lanes), tensors)
+        plain = jax.tree.map(lambda leaf, own: leaf.at[lanes].set(own) if eqx.is_array(leaf) else leaf, plain, part)
         self.state = plain._replace(keys=jax.random.wrap_key_data(plain.keys))
         self.step = int(header["step"])
 
-    def _identity(self) -> dict[str, Any]:
+    def _identity(self, lanes: slice) -> dict[str, Any]:
         return {
             "objective": self.objective.name,
             "settings": _as_json(self.objective.hyperparameters()),
-            "seeds": list(self.seeds),
+            "seeds": list(self.seeds[lanes]),
             "steps": self.steps,
-            "data": [item.fingerprint for item in self.data],
+            "data": [item.fingerprint for item in _different(self.data[lanes])],
         }
 
     # ---------------------------------------------------------------- inside
 
+    def _one_each(self, what: str, items: Sequence[_Item]) -> list[_Item]:
+        """`items`, one per seed, which may all share one."""
+        if len(items) not in (1, len(self.seeds)):
+            raise InputError(f"There are {len(items)} {what} for {len(self.seeds)} seeds; give one, or one each.")
+        return list(items) * (len(self.seeds) if len(items) == 1 else 1)
+
+    def _of_each_seed(self, stacked: Any) -> Any:
+        """Arrays with a leading axis over data sets as arrays with one over seeds."""
+        if len(self._sets) == len(self.seeds):
+            return stacked
+        places = {id(item): place for place, item in enumerate(self._sets)}
+        which = np.array([places[id(item)] for item in self.data])
+        return jax.tree.map(lambda leaf: leaf[which], stacked)
+
     def _initial_state(self) -> TrainState:
         # One set of statistics per data set; a seed's own data standardises its own inputs.
-        statistics = [fit_statistics(item.states, item.offsets) for item in self.data]
-        shared = len(statistics) == 1
-        stacked = statistics[0] if shared else jax.tree.map(lambda *leaves: jnp.stack(leaves), *statistics)
+        statistics = [fit_statistics(item.states, item.offsets) for item in self._sets]
+        if len(statistics) == 1:
+            stacked = statistics[0]
+        else:
+            stacked = self._of_each_seed(jax.tree.map(lambda *leaves: jnp.stack(leaves), *statistics))
         keys = jax.vmap(jax.random.key)(jnp.asarray(self.seeds, jnp.uint32))
 
         return self._program.initial(keys, stacked)
@@ -269,11 +296,21 @@ class Trainer:
         if encode_distinct is None:
             batch = jax.eval_shape(self.objective.sample, jax.random.key(0), table)
             rows = sum(leaf.size for leaf in jax.tree.leaves(batch) if jnp.issubdtype(leaf.dtype, jnp.integer))
-            encode_distinct = all(item.has_at_most(rows // 2) for item in self.data)
+            encode_distinct = all(item.has_at_most(rows // 2) for item in self._sets)
         self._encodes_distinct = encode_distinct
         if encode_distinct:
-            return [DistinctStates(item.distinct.states, item.distinct.index) for item in self.data]  # type: ignore[arg-type]
-        return [RecordedStates(item.states, self._devices) for item in self.data]  # type: ignore[arg-type]
+            return [DistinctStates(item.distinct.states, item.distinct.index) for item in self._sets]  # type: ignore[arg-type]
+        return [RecordedStates(item.states, self._devices) for item in self._sets]  # type: ignore[arg-type]
+
+
+def _different(items: Sequence[Trajectories]) -> list[Trajectories]:
+    """Every data set once, in the order of their first appearance."""
+    return list({id(item): item for item in items}.values())
+
+
+def _lanes_of(state: TrainState, lanes: slice) -> TrainState:
+    """The part of `state` that belongs to the seeds at `lanes`."""
+    return jax.tree.map(lambda leaf: leaf[lanes] if eqx.is_array(leaf) else leaf, state)
 
 
 def _plain(state: TrainState) -> TrainState:
