@@ -30,9 +30,6 @@ from minaction.training import Trainer
 from minaction.trajectories import Trajectories, read
 
 RESULTS = Path(__file__).parent / "results"
-MAZES = tuple(
-    f"ogbench-pointmaze-{size}-{kind}" for size in ("medium", "large", "giant") for kind in ("navigate", "stitch")
-)
 PAPER = ("maddist", "tdmaddist", "plandist-simple", "plandist", "hilbert", "qrl")
 
 
@@ -49,10 +46,6 @@ class Entry:
 ENTRIES = {
     "giant-stitch": Entry(("ogbench-pointmaze-giant-stitch",), {"maddist": 100_000, "tautdist": 50_000}, 3),
     "cliffwalking": Entry(("cliffwalking",), {"tautdist": 50_000} | dict.fromkeys(PAPER, 50_000), 5),
-    "mazes": Entry(MAZES, {"maddist": 25_000, "tautdist": 25_000}, 3),
-    "inertial-mazes": Entry(("pointmaze-umaze", "pointmaze-medium"), {"maddist": 25_000, "tautdist": 25_000}, 3),
-    "keydoor": Entry(("keydoor-gridworld",), {"maddist": 25_000, "tautdist": 25_000}, 3),
-    "noisy": Entry(("noisy-gridworld",), {"maddist": 25_000, "tautdist": 25_000}, 3),
 }
 
 

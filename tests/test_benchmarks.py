@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from benchmarks import memory_mapped, pairwise, training_speed
+from benchmarks import memory_mapped, objective_speed, pairwise, training_speed
 from benchmarks.contender import Advance, Contender, Round
 from benchmarks.data import random_walks
 
-from minaction.objectives import MadDist
+from minaction.objectives import PRESETS, MadDist
 from minaction.objectives.sampling import EpisodeTable
 from minaction.objectives.states import RecordedStates
 from minaction.training import Trainer
@@ -99,3 +99,15 @@ def test_training_speeds_are_compared() -> None:
     found = training_speed.main(options)["cliffwalking"]
     assert found["minaction, one seed"]["ratio"] > 2
     assert found["minaction, five seeds"]["steps_per_second"] > 0
+
+
+def test_every_objective_has_a_speed_and_a_ratio_to_the_reference(tmp_path: Path) -> None:
+    assert set(objective_speed.OBJECTIVES) <= set(PRESETS)
+    out = tmp_path / "speeds.json"
+    options = objective_speed.Options(("plandist", "maddist"), seeds=(), seconds=0.1, rounds=2, out=out)
+    objective_speed.main(options)
+    found = json.loads(out.read_text())
+    assert found["device"]
+    assert found["maddist"]["1 seed"]["ratio"] == 1
+    assert found["plandist"]["1 seed"]["ratio"] > 1  # it looks at an eighth of the pairs
+    assert all(speed > 0 for speed in found["plandist"]["1 seed"]["seed_steps_per_second"])
