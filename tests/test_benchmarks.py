@@ -101,13 +101,12 @@ def test_training_speeds_are_compared() -> None:
     assert found["minaction, five seeds"]["steps_per_second"] > 0
 
 
-def test_every_objective_has_a_speed_and_a_ratio_to_the_reference(tmp_path: Path) -> None:
+def test_the_speed_of_an_objective_is_written_with_its_device(tmp_path: Path) -> None:
     assert set(objective_speed.OBJECTIVES) <= set(PRESETS)
     out = tmp_path / "speeds.json"
-    options = objective_speed.Options(("plandist", "maddist"), seeds=(), seconds=0.1, rounds=2, out=out)
-    objective_speed.main(options)
+    objective_speed.main(objective_speed.Options(("plandist",), seeds=(), seconds=0.1, rounds=2, out=out))
     found = json.loads(out.read_text())
-    assert found["device"]
-    assert found["maddist"]["1 seed"]["ratio"] == 1
-    assert found["plandist"]["1 seed"]["ratio"] > 1  # it looks at an eighth of the pairs
-    assert all(speed > 0 for speed in found["plandist"]["1 seed"]["seed_steps_per_second"])
+    assert found["device"] == jax.devices()[0].device_kind
+    speeds = found["plandist"]["1 seed"]["seed_steps_per_second"]
+    assert len(speeds) == 2
+    assert all(speed > 0 for speed in speeds)
