@@ -11,8 +11,8 @@ from typing import Any, Literal
 import tyro
 
 from . import result
-from .contender import Advance, Contender
-from .training_speed import task_data
+from .contender import Contender
+from .training_speed import ours
 
 REFERENCE = "maddist"
 _COMPILED_AT_ONCE = 2  # compiling for a GPU tries kernels out on it; many at once get in each other's way
@@ -35,21 +35,6 @@ class Options:
     """A JSON file to write the findings to."""
 
 
-def training(objective: str, seeds: int) -> Advance:
-    """A chunk of the training of one objective."""
-    from minaction.objectives import make_objective
-    from minaction.training import Trainer
-
-    trainer = Trainer(make_objective(objective), task_data("dense"), steps=1 << 30, seeds=range(seeds))
-
-    def advance() -> float:
-        trainer.advance(trainer.chunk_length)
-        return trainer.chunk_length * seeds
-
-    advance()
-    return advance
-
-
 def device_kind(device: str) -> str:
     """What the contenders computed on."""
     import jax
@@ -65,7 +50,10 @@ def main(options: Options) -> dict[str, Any]:
     with ExitStack() as stack:
         for first in range(0, len(names), _COMPILED_AT_ONCE):
             some = names[first : first + _COMPILED_AT_ONCE]
-            started = [Contender(training, device=options.device, objective=name, seeds=seeds) for name, seeds in some]
+            started = [
+                Contender(ours, device=options.device, task="dense", objective=name, seeds=seeds)
+                for name, seeds in some
+            ]
             contenders += [stack.enter_context(contender) for contender in started]
             for contender in started:
                 contender.wait_until_ready()

@@ -61,12 +61,12 @@ def plain(task: str, torch_device: str) -> Advance:
     return advance
 
 
-def ours(task: str, seeds: int) -> Advance:
+def ours(task: str, seeds: int, objective: str = "maddist") -> Advance:
     """A chunk of the library's own training."""
-    from minaction.objectives import MadDist
+    from minaction.objectives import make_objective
     from minaction.training import Trainer
 
-    trainer = Trainer(MadDist(), task_data(task), steps=1 << 30, seeds=range(seeds))
+    trainer = Trainer(make_objective(objective), task_data(task), steps=1 << 30, seeds=range(seeds))
 
     def advance() -> float:
         trainer.advance(trainer.chunk_length)

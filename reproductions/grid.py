@@ -1,10 +1,10 @@
 """Train the grid behind RESULTS.md: every task and method, the most telling ones longest.
 
-    python reproductions/grid.py runs/paper                 everything, on one GPU in about half an hour
+    python reproductions/grid.py runs/paper                 everything; on one GPU half an hour, by estimate
     python reproductions/grid.py runs/paper --part ants     one part: balls, ants or small
     python reproductions/grid.py runs/paper --list          what would be trained
 
-`minaction suite paper` trains every cell for as long as the paper does, which takes a GPU about four hours. This trains
+`minaction suite paper` trains every cell for as long as the paper does, an estimated four hours on a GPU. This trains
 at full length where numbers were published, and shorter elsewhere. The same command goes on where one was interrupted.
 """
 

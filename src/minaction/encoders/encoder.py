@@ -42,7 +42,8 @@ class Network:
             raise unknown_name("activation", self.activation, ACTIVATIONS)
         if not self.stages or any(not stage or min(stage) < 1 for stage in self.stages):
             raise InputError(f"Layer sizes must be positive, not {self.stages}.")
-        if self.fourier_features < 0 or self.fourier_sigma <= 0 or self.fourier_pace <= 0 or self.members < 1:
+        positive = self.fourier_sigma > 0 and self.fourier_pace > 0  # NaN is not
+        if self.fourier_features < 0 or not positive or self.members < 1:
             raise InputError("Fourier features must be 0 or more, their sigma and pace positive, members 1 or more.")
 
     @property
