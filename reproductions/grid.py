@@ -22,13 +22,9 @@ from minaction.suite.local import Local, default_devices
 from minaction.suite.runner import run_suite
 from minaction.suite.store import Store
 
-STITCH, NAVIGATE = (
-    tuple(f"ogbench-pointmaze-{size}-{kind}" for size in ("giant", "large", "medium"))
-    for kind in ("stitch", "navigate")
-)
+BALLS = tuple(task for task in MAZES if task.startswith("ogbench-pointmaze"))
 ANTS = tuple(task for task in MAZES if "antmaze" in task)
 INERTIAL = ("pointmaze-umaze", "pointmaze-medium")
-ANT_TELEPORT = "ogbench-antmaze-teleport-explore"
 BOTH = ("maddist", "tautdist")
 FAST = ("tdmaddist", "plandist-simple", "plandist", "hilbert")
 
@@ -44,28 +40,25 @@ class Stage(NamedTuple):
 
 PARTS = {
     "balls": (
-        Stage(STITCH[:1], BOTH, 100_000),
-        Stage((*STITCH, *NAVIGATE), BOTH, 40_000),
-        Stage(STITCH, ("qrl",), 12_000),
-        Stage(STITCH, FAST, 30_000),
-        Stage(NAVIGATE, FAST, 10_000),
-        Stage(NAVIGATE, ("qrl",), 4_000),
+        Stage(BALLS, BOTH, 50_000),
+        Stage(BALLS, FAST, 16_000),
+        Stage(INERTIAL, BOTH, 25_000),
+        Stage(BALLS, ("qrl",), 4_000),
+        Stage(INERTIAL, FAST, 6_000),
+        Stage(INERTIAL, ("qrl",), 2_000),
     ),
     "ants": (
         Stage((ANT_EXPLORE,), BOTH, 100_000),
-        Stage(ANTS, BOTH, 50_000),
-        Stage((ANT_EXPLORE, ANT_TELEPORT), FAST, 30_000),
-        Stage((ANT_EXPLORE,), ("qrl",), 20_000),
-        Stage(ANTS, FAST, 10_000),
-        Stage(ANTS, ("qrl",), 4_000),
+        Stage(ANTS, BOTH, 40_000),
+        Stage((ANT_EXPLORE,), FAST, 30_000),
+        Stage((ANT_EXPLORE,), ("qrl",), 10_000),
+        Stage(ANTS, FAST, 12_000),
+        Stage(ANTS, ("qrl",), 2_000),
     ),
     "small": (
         Stage((CLIFF_WALKING,), METHODS, 50_000, seeds=5),
         Stage(GRID_WORLDS, (*BOTH, *FAST), 30_000),
-        Stage(INERTIAL, BOTH, 40_000),
         Stage(GRID_WORLDS, ("qrl",), 20_000),
-        Stage(INERTIAL, FAST, 10_000),
-        Stage(INERTIAL, ("qrl",), 4_000),
     ),
 }
 """In order of importance. A method on a task is taken from the first stage that has it."""

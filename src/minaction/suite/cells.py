@@ -8,7 +8,7 @@ from typing import Any
 
 from ..training.run import RunConfig
 
-_MOST_EVALUATIONS = 50
+_MOST_EVALUATIONS = 25
 _STEPS_BETWEEN_EVALUATIONS = 100
 
 

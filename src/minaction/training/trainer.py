@@ -30,8 +30,9 @@ from .feed import HostFeed
 _STEPS_SAMPLED_TOGETHER = 100
 
 # A GPU pauses between two pieces of work that it is sent: with two steps to a piece it did 4,370 a second instead of
-# 3,830. A CPU has nothing to gain from that and would compile longer.
+# 3,830. A CPU has nothing to gain from that and would compile longer, and the longer the steps the less there is to gain.
 _STEPS_UNROLLED = 4
+_MOST_SEEDS_UNROLLED = 8
 
 _ALL = slice(None)
 _Item = TypeVar("_Item")
@@ -173,7 +174,8 @@ class Trainer:
         self._sets = _different(self.data)  # what is made of a data set is made once for all seeds that share it
         self.step = 0
         self._devices = Devices(devices)
-        unroll = 1 if jax.default_backend() == "cpu" else _STEPS_UNROLLED
+        pays = jax.default_backend() != "cpu" and len(self.seeds) <= _MOST_SEEDS_UNROLLED
+        unroll = _STEPS_UNROLLED if pays else 1
         self._program = Program(objective, steps, len(self._sets) > 1, self._devices, unroll)
         tables = [objective.tables(item) for item in self._sets]
         self._feed: HostFeed | None = None
