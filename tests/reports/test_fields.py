@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +119,15 @@ def test_what_does_not_fit_is_left_out_and_said_last_seeds_first(trained: Path) 
     assert {("maddist", 0), ("tautdist", 0)} <= set(kept)
     assert len(kept) == 3
     assert "1 model was left out" in notes[0]
+
+
+def test_results_that_were_kept_without_their_models_are_said_and_stop_nothing(trained: Path) -> None:
+    here, *others = read_records([trained / "cliff-maddist"]).main
+    gone = [replace(record, model=trained / "gone.safetensors") for record in others]
+    explorer, notes = explorer_data([here, *gone], PLENTY)
+    assert [m["seed"] for m in explorer["boards"][0]["models"]] == [here.seed]
+    assert notes == ["1 model was not kept with the results, and cannot be explored."]
+    assert explorer_data(gone, PLENTY) == ({"fields": [], "boards": []}, notes)
 
 
 def test_without_a_layout_the_page_says_why_there_is_no_explorer() -> None:

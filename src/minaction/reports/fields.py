@@ -46,9 +46,11 @@ def explorer_data(
 
     First seeds come first, so that every method can be looked at even where `most_bytes` do not suffice for all.
     """
-    usable = [record for record in records if record.model is not None and _has_layout(record.task)]
+    drawable = [record for record in records if record.model is not None and _has_layout(record.task)]
+    usable = [record for record in drawable if record.model is not None and record.model.exists()]
+    notes = _about_models(len(drawable) - len(usable), "not kept with the results, and cannot be explored")
     if not usable:
-        return {"fields": [], "boards": []}, [_why_nothing(records)]
+        return {"fields": [], "boards": []}, notes or [_why_nothing(records)]
     places = {id(record): sum(_same(record, other) for other in usable[:k]) for k, record in enumerate(usable)}
     explorer, left_out = _Explorer(), 0
     truths: dict[tuple[str, int, int | None], Sequence[Truth]] = {}
@@ -60,11 +62,14 @@ def explorer_data(
         left_out += not explorer.add(record, truths[key], most_bytes)
         if progress is not None:
             progress(done + 1, len(usable))
-    count = f"{left_out} models were" if left_out > 1 else "1 model was"
-    notes = [f"The field of {count} left out of the explorer to keep this file small."] if left_out else []
+    notes += _about_models(left_out, "left out of the explorer to keep this file small")
     order = list(dict.fromkeys(record.task for record in usable))
     boards = sorted(explorer.boards.values(), key=lambda board: order.index(board["task"]))
     return {"fields": list(explorer.fields), "boards": boards}, notes
+
+
+def _about_models(count: int, what: str) -> list[str]:
+    return [f"{count} models were {what}." if count > 1 else f"1 model was {what}."] if count else []
 
 
 def _has_layout(task: str) -> bool:
