@@ -19,7 +19,7 @@ from minaction.model import DistanceModel
 from minaction.trajectories.dataset import Trajectories
 from minaction.trees import named_leaves
 
-SMALL = ["--set", "stages=16,8", "batch_size=16", "constraint_batch_size=16"]
+SMALL = ["--set", "stages=16,8", "batch_size=16", "--set", "constraint_batch_size=16"]
 
 
 def minaction(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -44,6 +44,8 @@ def test_train_evaluate_and_ask(tmp_path: Path) -> None:
     assert "Pearson" in trained.stdout
     expected = {"config.json", "metrics.jsonl", "results.json", "curves.png", "landscape.png", "report.html"}
     assert {path.name for path in run.iterdir()} == expected | {"seed-0.safetensors", "seed-1.safetensors"}
+    settings = json.loads((run / "config.json").read_text())["settings"]
+    assert settings == {"stages": "16,8", "batch_size": "16", "constraint_batch_size": "16"}
     rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     assert [(row["step"], row["seed"]) for row in rows] == [(s, k) for s in (10, 20, 30, 40) for k in (0, 1)]
     assert set(rows[0]["terms"]) == {"loss", "trajectory", "separation", "constraint"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Union
 
 import tyro
-from tyro.conf import Positional, arg, subcommand
+from tyro.conf import Positional, UseAppendAction, arg, subcommand
 
 from . import __version__
 from .errors import InputError, unknown_name
@@ -52,7 +52,7 @@ class Train:
     track: Annotated[tuple[Literal["tensorboard", "wandb", "mlflow"], ...], arg(metavar="TOOL ...")] = ()
     """Also log to these tools (extra `track`); W&B writes offline and MLflow into the run's folder, unless their
     environment variables say otherwise."""
-    set: Annotated[tuple[str, ...], arg(metavar="NAME=VALUE")] = field(default=())
+    set: Annotated[tuple[tuple[str, ...], ...], UseAppendAction, arg(metavar="NAME=VALUE ...")] = ()
     """Hyperparameters of the objective or its network that are to differ from the defaults."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
@@ -62,7 +63,7 @@ def _config(options: Train) -> RunConfig:
     if options.objective not in PRESETS:
         raise unknown_name("objective", options.objective, PRESETS)
     settings: dict[str, Any] = {}
-    for item in options.set:
+    for item in itertools.chain(*options.set):
         name, equals, value = item.partition("=")
         if not equals:
             raise InputError(f"--set takes NAME=VALUE, but {item!r} has no '='.")
