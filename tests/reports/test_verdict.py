@@ -55,6 +55,13 @@ def test_the_verdict_knows_which_way_is_better(measure, published: float, ours: 
     assert verdict.difference == pytest.approx(ours - published)
 
 
+@pytest.mark.parametrize(
+    ("seeds", "word"), [((0.95, 0.98), "within"), ((0.95, 0.96), "worse"), ((0.98, 0.99), "better")]
+)
+def test_a_published_value_between_our_seeds_is_no_difference(seeds: tuple[float, float], word: str) -> None:
+    assert Verdict("task", "method", PEARSON, "true", 0.97, 100, spread(seeds), 100).word == word
+
+
 def test_ours_is_compared_after_as_many_steps_as_were_published() -> None:
     """Trained for twice as long, the half-way value counts; for fewer steps, the published curve is read there."""
     long = [record("cliffwalking", "maddist", seed, 100_000, 0.99, 0.05, "true") for seed in (0, 1)]

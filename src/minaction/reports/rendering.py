@@ -78,6 +78,7 @@ _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "±": r"$\pm$",
+    "≈": r"$\approx$",
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
     "▲": r"$\blacktriangle$",

@@ -16,7 +16,13 @@ from .tables import MEASURES
 from .verdict import Verdict, published_planning
 
 _NOTHING = "–"
-_MARK = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "early": "– fewer steps"}
+_MARK = {
+    "better": "▲ better",
+    "worse": "▼ worse",
+    "same": "= same",
+    "within": "≈ within",
+    "early": "– fewer steps",
+}
 # Errors and ratios have other sizes in every task; these can be averaged over tasks.
 _COMPARABLE = [measure for measure in MEASURES if measure.field in ("pearson", "ratio_cv")]
 _CONTROLS = {"truth": "control: true distance", "euclidean": "control: Euclidean", "untrained": "control: untrained"}
@@ -59,6 +65,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> TextTable:
     caption = (
         "Ours: mean over seeds (least–greatest), after as many steps as were published or, where we trained for fewer, "
         "beside the published curve at that step; where only its end is known, steps are given as ours / published. "
+        "Within: the published value lies between our least and our greatest seed. "
         "Published: read off the figures and table 1 of “Learning the Minimum Action Distance”."
     )
     return TextTable("verdict", "Published and ours", header, lines, labels=4, caption=caption)

@@ -43,10 +43,13 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """better, worse, or same to as many decimals as were published; early if worse after fewer steps."""
+        """better or worse; same to as many decimals as were published; within if the published value lies between our
+        least and greatest seed; early if worse after fewer steps."""
         gain = -self.difference if self.measure.field in _LOWER_IS_BETTER else self.difference
         if abs(gain) < 0.5 * 10.0**-self.measure.decimals:
             return "same"
+        if self.ours.low <= self.published <= self.ours.high:
+            return "within"
         if gain > 0:
             return "better"
         return "early" if self.steps < _ALMOST * self.published_steps else "worse"

@@ -107,7 +107,7 @@ def _tally(table: TextTable | None) -> str:
     early = f"; {words['steps']} cannot be compared yet, after fewer steps" if words["steps"] else ""
     return (
         f"Of {words.total()} published numbers, ours are better in {words['better']}, the same in {words['same']}, "
-        f"worse in {words['worse']}{early}."
+        f"worse in {words['worse']}; {words['within']} lie within the range of our seeds{early}."
     )
 
 
