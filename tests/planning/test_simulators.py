@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.look_ahead import TableReport, measure_table
 
 from minaction.errors import InputError
 from minaction.files import read_tensors, write_tensors
 from minaction.mazes.layouts import OGBENCH_LAYOUTS
 from minaction.planning import ExactBall, TabulatedBall
-from minaction.planning.accuracy import TableReport, measure_table
 from minaction.planning.simulators import table_path
 
 

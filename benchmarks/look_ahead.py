@@ -1,19 +1,42 @@
-"""How right and how fast the tabulated ball is, measured against MuJoCo and against a loop over `env.step`."""
+"""How right and how fast the ball's look-ahead is: `python -m benchmarks.look_ahead`.
+
+Its table is compared with MuJoCo itself for the error, and with a loop over `env.step` for the speed.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import tyro
 
-from ..mazes.ball import make_ogbench_maze
-from .simulators import ExactBall, TabulatedBall
+from minaction.mazes.ball import make_ogbench_maze
+from minaction.planning import ExactBall, TabulatedBall
+
+from . import result
 
 _SHORTEST_TIMING = 0.3  # seconds
+
+
+@dataclass(frozen=True)
+class Options:
+    """Measure the look-ahead in OGBench's point mazes."""
+
+    mazes: tuple[str, ...] = ("medium", "large", "giant")
+    steps: int = 20_000
+    """Steps to compare with MuJoCo."""
+    copies: int = 100_000
+    """Balls that are moved side by side to measure the speed."""
+    environment_steps: int = 2_000
+    """Steps of the loop over `env.step`."""
+    out: Path | None = None
+    """A JSON file to write the findings to."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +56,6 @@ class TableReport:
     def speedup(self) -> float:
         """Simulated steps per second against a loop over `env.step`."""
         return self.table_steps_per_second / self.environment_steps_per_second
-
-    def __str__(self) -> str:
-        return (
-            f"{self.steps} steps, {self.contacts} touching walls: error median {self.median:.1e} "
-            f"(touching: {self.median_in_contact:.1e}), 99% {self.percentile_99:.1e}, worst {self.worst:.1e}; "
-            f"{self.table_steps_per_second:,.0f} steps/s, env.step {self.environment_steps_per_second:,.0f}: "
-            f"{self.speedup:,.0f} times"
-        )
 
 
 def measure_table(
@@ -96,3 +111,23 @@ def _environment_speed(maze: str, steps: int, random: np.random.Generator) -> fl
     for action in actions:
         environment.step(action)
     return steps / (time.perf_counter() - began)
+
+
+def main(options: Options) -> dict[str, Any]:
+    """Run, print, write."""
+    result.warn_if_busy()
+    findings, rows = {}, []
+    for maze in options.mazes:
+        found = measure_table(maze, options.steps, options.copies, options.environment_steps)
+        findings[maze] = {**asdict(found), "speedup": found.speedup}
+        errors = (found.median, found.median_in_contact, found.percentile_99, found.worst)
+        speeds = (found.table_steps_per_second, found.environment_steps_per_second, found.speedup)
+        rows.append((maze, f"{found.contacts:,}", *(f"{x:.1e}" for x in errors), *(f"{x:,.0f}" for x in speeds)))
+    columns = ("maze", "touch walls", "median error", "touching", "99%", "worst", "steps/s", "env.step", "times")
+    result.show(f"{options.steps:,} steps of the table beside MuJoCo's, in units of length", columns, rows)
+    result.write(options.out, findings)
+    return findings
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options))
