@@ -1,11 +1,11 @@
 """Train the grid behind RESULTS.md: every task and method, the most telling ones longest.
 
-    python reproductions/grid.py runs/paper                 everything; on one GPU half an hour, by estimate
+    python reproductions/grid.py runs/paper                 everything: about an hour on an H200
     python reproductions/grid.py runs/paper --part ants     one part: balls, ants or small
     python reproductions/grid.py runs/paper --list          what would be trained
 
 `minaction suite paper` trains every cell for as long as the paper does, an estimated four hours on a GPU. This trains
-at full length where numbers were published, and shorter elsewhere. The same command goes on where one was interrupted.
+at full length where that tells most, and shorter elsewhere. The same command goes on where one was interrupted.
 """
 
 from __future__ import annotations
