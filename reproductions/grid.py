@@ -1,6 +1,6 @@
 """Train the grid behind RESULTS.md: every task and method, the most telling ones longest.
 
-    python reproductions/grid.py runs/paper                 everything: about an hour on an H200
+    python reproductions/grid.py runs/paper                 everything: about an hour on an H200, by estimate
     python reproductions/grid.py runs/paper --part ants     one part: balls, ants or small
     python reproductions/grid.py runs/paper --list          what would be trained
 
