@@ -17,13 +17,12 @@ from typing import NamedTuple
 
 from minaction.suite.bundles import sensible_lanes
 from minaction.suite.cells import Cell, grouped
-from minaction.suite.grids import ANT_EXPLORE, CLIFF_WALKING, GRID_WORLDS, MAZES, METHODS, paper
+from minaction.suite.grids import ANT_EXPLORE, ANTS, CLIFF_WALKING, GRID_WORLDS, MAZES, METHODS, paper
 from minaction.suite.local import Local, default_devices
 from minaction.suite.runner import run_suite
 from minaction.suite.store import Store
 
 BALLS = tuple(task for task in MAZES if task.startswith("ogbench-pointmaze"))
-ANTS = tuple(task for task in MAZES if "antmaze" in task)
 INERTIAL = ("pointmaze-umaze", "pointmaze-medium")
 BOTH = ("maddist", "tautdist")
 FAST = ("tdmaddist", "plandist-simple", "plandist", "hilbert")
@@ -53,7 +52,7 @@ PARTS = {
         Stage((ANT_EXPLORE,), FAST, 30_000),
         Stage((ANT_EXPLORE,), ("qrl",), 10_000),
         Stage(ANTS, FAST, 12_000),
-        Stage(ANTS, ("qrl",), 2_000),
+        Stage(ANTS, ("qrl",), 4_000),
     ),
     "small": (
         Stage((CLIFF_WALKING,), METHODS, 50_000, seeds=5),

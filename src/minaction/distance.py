@@ -49,4 +49,6 @@ class Architecture:
         """The inverse of `as_dict`."""
         network = dict(values["network"])
         network["stages"] = tuple(tuple(stage) for stage in network["stages"])
+        if "standardise" in network:  # what `scaling` was before it could be shared
+            network["scaling"] = "each" if network.pop("standardise") else "none"
         return cls(Network(**network), values["quasimetric"])

@@ -126,7 +126,7 @@ class DistanceModel:
             architecture = Architecture.from_dict(header["architecture"])
             provenance = Provenance(**header["provenance"])
             size = int(header["state_size"])
-            statistics = Statistics(jnp.zeros(size), jnp.ones(size), jnp.ones(size))
+            statistics = Statistics(jnp.zeros(size), jnp.ones(size), jnp.ones(size), jnp.ones(()))
             shape = eqx.filter_eval_shape(architecture.build, statistics, key=jax.random.key(0))
             network = with_named_leaves(shape, tensors)
         except (KeyError, TypeError, InputError) as error:

@@ -7,9 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from minaction.distance import Architecture
+from minaction.encoders import Network, build_encoder
 from minaction.encoders.fourier import FourierFeatures, paced
 from minaction.encoders.mlp import selu
 from minaction.encoders.standardise import fit_statistics
+from minaction.errors import InputError
 
 
 def test_selu_and_its_gradient_are_those_of_jax() -> None:
@@ -36,6 +39,46 @@ def test_only_inputs_that_change_much_faster_than_the_slowest_get_lower_frequenc
     np.testing.assert_array_equal(paced(2.0, jnp.zeros(3), most=3.0), np.full(3, 2.0))
 
 
+def test_noise_gets_no_frequencies_and_what_a_step_changes_much_gets_lower_ones() -> None:
+    random = np.random.default_rng(0)
+    remembered = np.array([0.0, 0.3, 0.8])  # correlation from one step to the next
+    states = random.normal(size=(40_000, 3))
+    for k in range(1, len(states)):
+        states[k] = remembered * states[k - 1] + np.sqrt(1 - remembered**2) * states[k]
+    pace = fit_statistics(states.astype(np.float32)).pace
+    np.testing.assert_allclose(paced(2.0, pace, most=100.0), [0, 2 * 2 * 0.3, 2], atol=0.08)
+
+
 def test_frequencies_have_the_spread_asked_for_input_by_input() -> None:
     features = FourierFeatures(20_000, jnp.array([2.0, 0.1]), key=jax.random.key(0))
     assert np.asarray(features.frequencies).std(axis=0) == pytest.approx([2.0, 0.1], rel=0.03)
+
+
+def _standardised(states: np.ndarray, scaling: str) -> np.ndarray:
+    encoder = build_encoder(Network(((3,),), scaling=scaling), fit_statistics(states), key=jax.random.key(0))
+    return np.asarray(encoder.features(jnp.asarray(states)))
+
+
+def test_inputs_are_scaled_each_by_itself_or_all_by_one_number_or_not_at_all() -> None:
+    states = np.random.default_rng(0).normal([5, -1, 3], [6, 0.5, 0], (2000, 3)).astype(np.float32)
+    each, shared = _standardised(states, "each"), _standardised(states, "shared")
+    np.testing.assert_allclose(each.std(axis=0), [1, 1, 0], atol=1e-5)
+    np.testing.assert_allclose(shared.mean(axis=0), 0, atol=1e-5)
+    assert np.sqrt((shared[:, :2].std(axis=0) ** 2).mean()) == pytest.approx(1, rel=1e-5), (
+        "what never changes is left out"
+    )
+    ratio = states[:, 0].std() / states[:, 1].std()
+    assert shared[:, 0].std() / shared[:, 1].std() == pytest.approx(ratio, rel=1e-4)
+    np.testing.assert_array_equal(_standardised(states, "none"), states)
+
+
+def test_an_unknown_scaling_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(InputError, match="shared"):
+        Network(scaling="share")
+
+
+def test_models_from_before_scaling_had_a_name_are_understood() -> None:
+    values = Architecture(Network(), "simple").as_dict()
+    del values["network"]["scaling"]
+    values["network"]["standardise"] = False
+    assert Architecture.from_dict(values).network.scaling == "none"

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..errors import InputError, unknown_name
 from .fourier import FourierFeatures, paced
 from .mlp import ACTIVATIONS, Perceptron
-from .standardise import Standardise, Statistics
+from .standardise import SCALINGS, Standardise, Statistics
 
 
 @dataclass(frozen=True)
@@ -34,12 +33,16 @@ class Network:
     fourier_pace: float = 3.0
     """Inputs that change more than this many times as fast as the slowest get lower frequencies in proportion."""
     members: int = 1
-    standardise: bool = True
-    """Whether every input is brought to mean 0 and standard deviation 1 over the data set."""
+    scaling: str = "each"
+    """Whether every input is brought to mean 0 and standard deviation 1 over the data set (each), or all to mean 0 and
+    together to standard deviation 1, so that a position that varies by metres counts for more than an angle (shared),
+    or none are changed (none)."""
 
     def __post_init__(self) -> None:
         if self.activation not in ACTIVATIONS:
             raise unknown_name("activation", self.activation, ACTIVATIONS)
+        if self.scaling not in SCALINGS:
+            raise unknown_name("scaling", self.scaling, SCALINGS)
         if not self.stages or any(not stage or min(stage) < 1 for stage in self.stages):
             raise InputError(f"Layer sizes must be positive, not {self.stages}.")
         positive = self.fourier_sigma > 0 and self.fourier_pace > 0  # NaN is not
@@ -82,6 +85,7 @@ class Encoder(eqx.Module):
 
 def build_encoder(network: Network, statistics: Statistics, *, key: PRNGKeyArray) -> Encoder:
     """An untrained encoder of the given shape."""
+    statistics = statistics.scaled(network.scaling)
     size = statistics.mean.shape[0]
     fourier_key, *member_keys = jax.random.split(key, 1 + network.members)
     fourier = None
@@ -96,7 +100,4 @@ def build_encoder(network: Network, statistics: Statistics, *, key: PRNGKeyArray
             stack.append(Perceptron(inputs, sizes, network.activation, network.layer_norm, key=stage_key))
             inputs = sizes[-1]
         stacks.append(tuple(stack))
-    mean, scale = statistics.mean, statistics.scale
-    if not network.standardise:
-        mean, scale = jnp.zeros_like(mean), jnp.ones_like(scale)
-    return Encoder(Standardise(mean, scale), fourier, tuple(stacks))
+    return Encoder(Standardise(statistics.mean, statistics.scale), fourier, tuple(stacks))

@@ -35,11 +35,15 @@ class FourierFeatures(eqx.Module):
 
 
 def paced(sigma: float, pace: Float[Array, " size"], most: float) -> Float[Array, " size"]:
-    """`sigma` for every input; less for those that change more than `most` times as fast as the slowest.
+    """`sigma` for every input; less for those that change fast, in standard deviations per step.
 
     A walking body's joints swing to and fro while its position hardly moves. Frequencies that resolve the position
-    would turn the joints into noise, and all features with them, because each sums over all inputs.
+    would turn the joints into noise, and all features with them, because each sums over all inputs: those that change
+    more than `most` times as fast as the slowest get lower ones in proportion. And 1 - pace^2 / 2 is what a step leaves
+    of an input, its correlation with itself. Where that is less than half they are lower still, and pure noise, of
+    which nothing is left, gets no frequencies at all.
     """
     moving = pace > 0
     slowest = jnp.min(jnp.where(moving, pace, jnp.inf))
-    return sigma * jnp.where(moving, jnp.minimum(1.0, most * slowest / jnp.where(moving, pace, 1.0)), 1.0)
+    in_proportion = jnp.where(moving, jnp.minimum(1.0, most * slowest / jnp.where(moving, pace, 1.0)), 1.0)
+    return sigma * in_proportion * jnp.clip(2 * (1 - pace**2 / 2), 0, 1)

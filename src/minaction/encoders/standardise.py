@@ -12,6 +12,8 @@ from jaxtyping import Array, Float
 
 from ..mapped import row_blocks
 
+SCALINGS = ("each", "shared", "none")
+
 _MOST_ROWS, _MOST_NUMBERS = 1 << 20, 1 << 25
 _MOST_CHANGES = 1 << 14  # few enough to pick them from a file that is mapped
 
@@ -23,7 +25,17 @@ class Statistics(NamedTuple):
     scale: Float[Array, " size"]
     """Its standard deviation; 1 where it never changes."""
     pace: Float[Array, " size"]
-    """How much it changes from one recorded state to the next: root mean square, in units of `scale`."""
+    """How much it changes from one recorded state to the next: root mean square, in standard deviations."""
+    common_scale: Float[Array, ""]
+    """The standard deviation of all inputs that change, taken together."""
+
+    def scaled(self, scaling: str) -> Statistics:
+        """With mean and scale as `scaling` wants them."""
+        if scaling == "shared":
+            return self._replace(scale=jnp.broadcast_to(self.common_scale, self.scale.shape))
+        if scaling == "none":
+            return self._replace(mean=jnp.zeros_like(self.mean), scale=jnp.ones_like(self.scale))
+        return self
 
 
 class Standardise(eqx.Module):
@@ -43,15 +55,17 @@ def fit_statistics(states: np.ndarray, offsets: np.ndarray | None = None) -> Sta
     """
     most = max(1, min(_MOST_ROWS, _MOST_NUMBERS // states.shape[1]))
     rows = _every(states, -(-len(states) // most)).astype(np.float64)
-    scale = rows.std(axis=0)
+    deviation = rows.std(axis=0)
+    changes = deviation > 1e-6 * np.maximum(1.0, np.abs(rows).max(axis=0))
     # A dimension that never changes carries nothing: leave it centred instead of dividing by zero.
-    scale = np.where(scale > 1e-6 * np.maximum(1.0, np.abs(rows).max(axis=0)), scale, 1.0)
+    scale = np.where(changes, deviation, 1.0)
+    common = np.sqrt((deviation[changes] ** 2).mean()) if changes.any() else 1.0
     starts = np.arange(0, len(states) - 1, -(-len(states) // _MOST_CHANGES))
     if offsets is not None:
         starts = np.setdiff1d(starts, offsets[1:] - 1)  # the last state of an episode leads nowhere
     change = states[starts + 1].astype(np.float64) - states[starts]
     pace = np.sqrt((change**2).mean(axis=0)) / scale if len(starts) else np.zeros_like(scale)
-    return Statistics(*(jnp.asarray(value, jnp.float32) for value in (rows.mean(axis=0), scale, pace)))
+    return Statistics(*(jnp.asarray(value, jnp.float32) for value in (rows.mean(axis=0), scale, pace, common)))
 
 
 def _every(states: np.ndarray, stride: int) -> np.ndarray:

@@ -29,10 +29,7 @@ from .feed import HostFeed
 
 _STEPS_SAMPLED_TOGETHER = 100
 
-# A GPU pauses between two pieces of work that it is sent: one seed did 3,830 steps a second with one step to a piece,
-# 4,370 with two and 4,470 with four. The more seeds, the longer the steps and the less there is to gain; a CPU would
-# only compile longer.
-_STEPS_UNROLLED = 4
+# The more seeds, the longer the steps and the less there is to gain from compiling several into a piece.
 _MOST_SEEDS_UNROLLED = 8
 
 _ALL = slice(None)
@@ -176,7 +173,7 @@ class Trainer:
         self.step = 0
         self._devices = Devices(devices)
         pays = jax.default_backend() != "cpu" and len(self.seeds) <= _MOST_SEEDS_UNROLLED
-        unroll = _STEPS_UNROLLED if pays else 1
+        unroll = objective.steps_to_a_piece if pays else 1  # a CPU would only compile longer
         self._program = Program(objective, steps, len(self._sets) > 1, self._devices, unroll)
         tables = [objective.tables(item) for item in self._sets]
         self._feed: HostFeed | None = None
