@@ -66,7 +66,7 @@ def ours(task: str, seeds: int, objective: str = "maddist") -> Advance:
     from minaction.objectives import make_objective
     from minaction.training import Trainer
 
-    trainer = Trainer(make_objective(objective), task_data(task), steps=1 << 30, seeds=range(seeds))
+    trainer = Trainer(make_objective(objective, {"averaging": 0}), task_data(task), steps=1 << 30, seeds=range(seeds))
 
     def advance() -> float:
         trainer.advance(trainer.chunk_length)

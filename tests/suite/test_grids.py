@@ -34,6 +34,14 @@ def test_qrl_looks_far_in_mazes_and_near_in_grid_worlds() -> None:
     assert offsets["pointmaze-umaze"] == offsets["ogbench-pointmaze-giant-stitch"] == 500
 
 
+def test_methods_of_the_paper_are_trained_as_published() -> None:
+    for cell in (*paper().cells, *ablations().cells):
+        published = cell.method.objective != "tautdist"
+        assert cell.method.settings.get("averaging") == (0.0 if published else None)
+        together = "antmaze" in cell.task and published and "hilbert" not in cell.method.objective
+        assert cell.method.settings.get("scaling") == ("shared" if together else None)
+
+
 def test_no_two_cells_share_a_folder_or_a_group_that_they_should_not() -> None:
     cells = [*paper().cells, *ablations().cells]
     assert len({(cell.task, cell.method.label, cell.seed) for cell in cells}) == len(cells)

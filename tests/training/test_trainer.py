@@ -41,6 +41,31 @@ def test_the_same_seed_gives_the_same_weights_however_the_training_is_cut(line_w
     assert_same(weights(whole), weights(cut))
 
 
+def test_models_have_the_mean_of_the_latest_weights(line_walks: Trajectories) -> None:
+    trainer = Trainer(replace(SMALL, averaging=0.5), line_walks, steps=6, seeds=[3])
+    name = "encoder.stacks.0.0.layers.0.weight"
+    assert np.array_equal(named_leaves(trainer.models()[0].network)[name], weights(trainer)[name][0])
+    expected = np.zeros(())
+    for step in range(6):
+        trainer.advance(1)
+        expected = expected + (weights(trainer)[name][0] - expected) / (1 + 0.5 * step)
+    found = named_leaves(trainer.models()[0].network)
+    np.testing.assert_allclose(found[name], expected, rtol=1e-5, atol=1e-7)
+    assert not np.allclose(found[name], weights(trainer)[name][0], rtol=1e-5, atol=1e-7)
+    standardise = "encoder.standardise.scale"
+    np.testing.assert_array_equal(found[standardise], weights(trainer)[standardise][0])
+
+
+def test_models_can_have_the_last_weights(line_walks: Trajectories) -> None:
+    trainer = Trainer(replace(SMALL, averaging=0.0), line_walks, steps=4, seeds=[3])
+    trainer.advance(4)
+    last = {name: values[0] for name, values in weights(trainer).items()}
+    assert_same(last, named_leaves(trainer.models()[0].network))
+    averaged = Trainer(SMALL, line_walks, steps=4, seeds=[3])
+    averaged.advance(4)
+    assert_same(weights(trainer), weights(averaged))  # averaging does nothing to the training itself
+
+
 def test_seeds_differ(line_walks: Trajectories) -> None:
     trainer = Trainer(SMALL, line_walks, steps=2, seeds=[0, 1])
     trainer.advance(2)

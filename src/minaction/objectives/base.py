@@ -46,6 +46,10 @@ class Objective(ABC):
     learning_rate: float = 1e-4
     clip_norm: float | None = 50.0
     """Global gradient norm at which gradients are clipped; None for never."""
+    averaging: float = 0.05
+    """The model has the weights' mean over about the last this much of its steps; 0 for the very last weights. At a
+    constant learning rate these jump about: five seeds of MadDist on CliffWalking ended at .981 to .988, averaged at
+    .987."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -54,6 +58,8 @@ class Objective(ABC):
                 raise InputError(f"{field.name} of {self.name} must not be negative or NaN, but is {value}.")
             if ("batch" in field.name or "horizon" in field.name) and value < 1:
                 raise InputError(f"{field.name} of {self.name} must be at least 1, but is {value}.")
+        if self.averaging > 1:
+            raise InputError(f"averaging of {self.name} is a part of the training, 0 to 1, but is {self.averaging}.")
         if self.learning_rate <= 0 or (self.clip_norm is not None and self.clip_norm <= 0):
             raise InputError("The learning rate and the gradient norm to clip at must be positive.")
         if self.quasimetric.partition("/")[0] not in QUASIMETRIC_NAMES:

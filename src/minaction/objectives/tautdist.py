@@ -80,6 +80,7 @@ class TautDist(Objective):
     learning_rate: float = 3e-4
     final_learning_rate: float = 6e-6
     clip_norm: float | None = 10.0
+    averaging: float = 0.0  # the falling learning rate does as much
     batch_size: int = 512
     bound_batch_size: int = 1024
     horizon: int = 6

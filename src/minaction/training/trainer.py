@@ -40,6 +40,8 @@ class TrainState(NamedTuple):
     """All that changes during training; every array has a leading axis over seeds."""
 
     distance: Distance
+    average: Any
+    """Of the distance's weights; nothing where the objective wants the last ones."""
     optimiser: optax.OptState
     extra: Any
     keys: Any
@@ -65,8 +67,10 @@ class Program:
 
         def one_seed(key: Any, statistics: Statistics) -> TrainState:
             distance = self.objective.architecture.build(statistics, key=key)
-            optimiser = self.objective.optimiser(self.steps).init(eqx.filter(distance, eqx.is_inexact_array))
-            return TrainState(distance, optimiser, self.objective.init(distance), key)
+            parameters = eqx.filter(distance, eqx.is_inexact_array)
+            average = jax.tree.map(jnp.zeros_like, parameters) if self.objective.averaging else ()
+            optimiser = self.objective.optimiser(self.steps).init(parameters)
+            return TrainState(distance, average, optimiser, self.objective.init(distance), key)
 
         return jax.vmap(one_seed, in_axes=(0, 0 if self.data_differs else None))(keys, statistics)
 
@@ -79,9 +83,17 @@ class Program:
 
         (value, terms), gradient = jax.value_and_grad(loss, has_aux=True)(parameters)
         updates, optimiser = self.objective.optimiser(self.steps).update(gradient, state.optimiser, parameters)
-        distance: Distance = eqx.combine(eqx.apply_updates(parameters, updates), rest)
+        parameters = eqx.apply_updates(parameters, updates)
+        average = self._averaged(state.average, parameters, step)
+        distance: Distance = eqx.combine(parameters, rest)
         extra = self.objective.advance(distance, state.extra, terms)
-        return self.devices.agree(TrainState(distance, optimiser, extra, state.keys)), {"loss": value, **terms}
+        return self.devices.agree(TrainState(distance, average, optimiser, extra, state.keys)), {"loss": value, **terms}
+
+    def _averaged(self, average: Any, parameters: Any, step: Array) -> Any:
+        if not self.objective.averaging:
+            return average
+        share = 1 / (1 + self.objective.averaging * step)  # of this step in the average: all of it at first
+        return jax.tree.map(lambda mean, now: mean + share * (now - mean), average, parameters)
 
     @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state")
     def chunk(self, state: TrainState, start: int, data: Any, *, length: int) -> tuple[TrainState, dict]:
@@ -216,9 +228,11 @@ class Trainer:
 
     def models(self) -> list[DistanceModel]:
         """The distances as they stand, one model per seed."""
+        averaged = self.objective.averaging and self.step
+        found = eqx.combine(self.state.average, self.state.distance) if averaged else self.state.distance
         return [
             DistanceModel(
-                jax.tree.map(lambda leaf, k=k: leaf[k] if eqx.is_array(leaf) else leaf, self.state.distance),
+                jax.tree.map(lambda leaf, k=k: leaf[k] if eqx.is_array(leaf) else leaf, found),
                 self.objective.architecture,
                 Provenance(
                     objective=self.objective.name,
