@@ -40,6 +40,25 @@ def test_a_model_is_judged_by_each_truth_at_its_own_states() -> None:
     assert all(result.pearson == pytest.approx(1) for result in results.values())
 
 
+def test_a_model_is_asked_once_about_the_same_states() -> None:
+    asked = []
+
+    class Counting(Downhill):
+        def pairwise(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+            asked.append((len(sources), len(targets)))
+            return super().pairwise(sources, targets)
+
+    everywhere, some = truths()
+    elsewhere = Truth("elsewhere", "steps", some.sources + 9, some.targets, some.distances)
+    backwards = Truth.between("backwards", "steps", everywhere.sources[::-1], everywhere.distances[::-1, ::-1])
+    judged = [everywhere, some, elsewhere, backwards]
+    results = evaluate(Counting(3.0), judged)
+    assert asked == [(5, 5), (2, 5)]
+    for truth in judged:
+        expected = agreement(Downhill(3.0).pairwise(truth.sources, truth.targets), truth.distances)
+        assert str(results[truth.name]) == str(expected)
+
+
 def test_direction_matters() -> None:
     (truth, _) = truths()
     model = Downhill(0.5)  # cheap where it should be dear
