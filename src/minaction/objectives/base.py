@@ -48,8 +48,8 @@ class Objective(ABC):
     """Global gradient norm at which gradients are clipped; None for never."""
     averaging: float = 0.05
     """The model has the weights' mean over about the last this much of its steps; 0 for the very last weights. At a
-    constant learning rate these jump about: five seeds of MadDist on CliffWalking ended at .981 to .988, averaged at
-    .987."""
+    constant learning rate these jump about: from one evaluation to the next, the Pearson correlation of five seeds of
+    MadDist on CliffWalking changes by up to .007, and averaged by up to .002."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
