@@ -26,9 +26,9 @@ class Suites:
         """The command, to be disturbed."""
         return subprocess.Popen(self.command(*arguments), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def run(self, *arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: object, timeout: float = 300, **options: Any) -> subprocess.CompletedProcess[str]:
         """The command, carried out to its end."""
-        return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=300, **options)
+        return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=timeout, **options)
 
     def contents(self, store: Path) -> dict[str, Any]:
         """Every file of a store, but for the times in them."""

@@ -36,17 +36,19 @@ def _cells(store: Path) -> int:
     return len(list(store.glob("cells/*/*/*")))
 
 
-def _killed_twice_and_undisturbed(suites: Any, tmp_path: Path, grid: object, *options: object) -> None:
+def _killed_twice_and_undisturbed(
+    suites: Any, tmp_path: Path, grid: object, *options: object, timeout: float = 300
+) -> None:
     """SIGKILL while the first groups train, again once there are cells, and at last to the end."""
     killed, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
-    assert suites.run(grid, *options, "--out", undisturbed).returncode == 0
+    assert suites.run(grid, *options, "--out", undisturbed, timeout=timeout).returncode == 0
     for happened in (lambda: _rows(killed) > 2, lambda: _cells(killed) > 0):
         process = suites.start(grid, *options, "--out", killed)
         suites.wait_for(happened)
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert _cells(killed) < _cells(undisturbed)
-    assert suites.run(grid, *options, "--out", killed).returncode == 0
+    assert suites.run(grid, *options, "--out", killed, timeout=timeout).returncode == 0
     first, second = suites.contents(killed), suites.contents(undisturbed)
     assert first.keys() == second.keys()
     for name, content in second.items():
@@ -62,8 +64,8 @@ def test_killed_twice_it_ends_as_if_nothing_had_happened(
 
 @pytest.mark.slow
 def test_the_papers_suite_killed_twice_ends_as_if_nothing_had_happened(suites: Any, tmp_path: Path) -> None:
-    options = ("--only", "cliffwalking,keydoor-gridworld", "--seeds", 2, "--steps", 300)
-    _killed_twice_and_undisturbed(suites, tmp_path, "paper", *options)
+    options = ("--only", "cliffwalking,keydoor-gridworld", "--seeds", 2, "--steps", 600)
+    _killed_twice_and_undisturbed(suites, tmp_path, "paper", *options, timeout=3000)
 
 
 def test_a_failed_cell_stops_no_other_and_can_be_mended(
