@@ -21,8 +21,6 @@ from .trees import named_leaves, with_named_leaves
 
 # What one block of pairs may need while `pairwise` and `nearest` work, besides the embeddings and the result.
 WORKING_BYTES = 256 << 20
-# On a CPU, differences of embeddings are made in pieces that stay in its cache, which is several times faster.
-_CACHE_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -194,11 +192,7 @@ def _between(network: Distance, x: Any, y: Any) -> jax.Array:
         return network.quasimetric(x[:, None], y[None, :])
 
     def piece_by_piece(x: jax.Array, y: jax.Array) -> jax.Array:
-        few = min(len(x), len(y))
-        together = max(1, _CACHE_BYTES // (4 * few * x.shape[1]))
-        if len(y) == few:
-            return jax.lax.map(lambda row: network.quasimetric(row, y), x, batch_size=together)
-        return jax.lax.map(lambda row: network.quasimetric(x, row), y, batch_size=together).T
+        return network.quasimetric.every_pair(x, y)
 
     return jax.lax.platform_dependent(x, y, cpu=piece_by_piece, default=at_once)
 

@@ -183,11 +183,12 @@ def test_recorded_distinct_and_fed_states_give_the_same_gradient(run: Run, data:
         renumbered.append(jnp.arange(position, position + leaf.size).reshape(leaf.shape))
         position += leaf.size
     recorded = gradient_of(run, batch, RecordedStates(jnp.asarray(data.states)))
-    distinct = DistinctStates(jnp.asarray(data.distinct.states), jnp.asarray(data.distinct.index))
+    distinct = (jnp.asarray(data.distinct.states), jnp.asarray(data.distinct.index))
     fed = RecordedStates(jnp.asarray(np.concatenate(rows)))
     assert len(data.distinct) < 13
     for other in (
-        gradient_of(run, batch, distinct),
+        gradient_of(run, batch, DistinctStates(*distinct)),
+        gradient_of(run, batch, DistinctStates(*distinct, on_cpu=True)),
         gradient_of(run, jax.tree.unflatten(structure, renumbered), fed),
     ):
         np.testing.assert_allclose(other[0], recorded[0], rtol=1e-5)

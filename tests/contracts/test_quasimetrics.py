@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import hypothesis.extra.numpy as hnp
@@ -29,6 +30,7 @@ from minaction.quasimetrics import (
     Simple,
     Sum,
     WideNorm,
+    blocks,
     make_quasimetric,
     quasimetric_from_config,
 )
@@ -154,6 +156,47 @@ def test_gradients_of_all_pairs_are_the_sums_of_those_of_each_pair(member: str) 
     x_each, y_each = (np.stack([gradients[k] for gradients in each]) for k in (1, 2))
     np.testing.assert_allclose(x_together[:, 0], x_each.sum(1), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(y_together[0], y_each.sum(0), rtol=1e-5, atol=1e-6)
+
+
+@EVERY
+def test_many_pairs_of_few_rows_are_measured_as_each_pair_is(member: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_NUMBERS_AT_A_TIME", 3 * 16)  # 3 pairs at a time, and 2 are left
+    x, y = jnp.asarray(normal(6, 16)), jnp.asarray(normal(5, 16, seed=1))
+    first, second = np.random.default_rng(2).integers(0, (6, 5), (41, 2)).T
+    quasimetric, weight = trained(member, 16), jnp.asarray(normal(41, seed=3))
+
+    @eqx.filter_jit
+    @eqx.filter_value_and_grad
+    def together(parts: Any) -> jax.Array:
+        return jnp.sum(weight * parts[0].among(parts[1], parts[2], jnp.asarray(first), jnp.asarray(second)))
+
+    @eqx.filter_jit
+    @eqx.filter_value_and_grad
+    def each(parts: Any) -> jax.Array:
+        return jnp.sum(weight * parts[0](parts[1][first], parts[2][second]))
+
+    parts = (quasimetric, x, y)
+    (found, slope), (expected, expected_slope) = together(parts), each(parts)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    leaves, expected_leaves = jax.tree.leaves(slope), jax.tree.leaves(expected_slope)
+    assert len(leaves) == len(expected_leaves) >= 2
+    for leaf, wanted in zip(leaves, expected_leaves, strict=True):
+        np.testing.assert_allclose(leaf, wanted, rtol=1e-4, atol=1e-5)
+
+
+@EVERY
+@pytest.mark.parametrize(("sources", "targets"), [(6, 5), (2, 9), (1, 1)])
+def test_every_pair_is_measured_as_by_broadcasting(member: str, sources: int, targets: int) -> None:
+    x, y = jnp.asarray(normal(sources, 16)), jnp.asarray(normal(targets, 16, seed=1))
+    quasimetric = trained(member, 16)
+    found = eqx.filter_jit(lambda quasimetric, x, y: quasimetric.every_pair(x, y))(quasimetric, x, y)
+    np.testing.assert_allclose(found, distance(quasimetric, x[:, None], y[None]), rtol=2e-6)
+
+
+@EVERY
+def test_what_is_learned_has_types_of_its_own(member: str) -> None:
+    """A number of weak type would become a strong one in the first step, and everything be compiled again."""
+    assert not any(leaf.weak_type for leaf in jax.tree.leaves(eqx.filter(MEMBERS[member](16), eqx.is_array)))
 
 
 @EVERY

@@ -14,10 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minaction.quasimetrics import IQE, L1, L2, Convex, Max, Mean, Quasimetric, Simple, Sum, WideNorm
+from minaction.quasimetrics.union_by_comparison import union_length as compared_length
+from minaction.quasimetrics.union_in_passing import union_lengths_among
 
 X = jnp.array([3.0, -1.0, 2.0, 0.0])
 Y = jnp.array([1.0, 4.0, 1.0, 0.0])
 distance = eqx.filter_jit(lambda quasimetric, x, y: quasimetric(x, y))
+every_pair = eqx.filter_jit(lambda quasimetric, x, y: quasimetric.every_pair(x, y))
+FIRST = jnp.zeros(1, jnp.int32)
+slopes_by_comparison = jax.jit(jax.grad(lambda x, y: jnp.sum(compared_length(x, y)), argnums=(0, 1)))
+slopes_in_passing = jax.jit(jax.grad(lambda x, y: jnp.sum(union_lengths_among(x, y, FIRST, FIRST)), argnums=(0, 1)))
 
 
 @pytest.mark.parametrize(
@@ -74,6 +80,19 @@ def test_iqe_is_the_measure_of_interval_unions(component_size: int, values: np.n
     combined = float(distance(IQE(component_size, "maxmean"), jnp.asarray(x), jnp.asarray(y)))
     expected = alpha * max(lengths) + (1 - alpha) * np.mean(lengths)
     assert combined == pytest.approx(expected, rel=1e-5, abs=1e-5)
+    (both_ways,) = every_pair(IQE(component_size, "sum"), jnp.asarray(x[None]), jnp.asarray(values))
+    assert both_ways.tolist() == pytest.approx([0, sum(lengths)], rel=1e-5, abs=1e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(with_many_ties)
+def test_unions_have_as_many_starts_and_ends_however_they_are_found(values: np.ndarray) -> None:
+    """Of equal intervals either may count, so that only the sums of the slopes must agree."""
+    x, y = (jnp.asarray(row).reshape(1, 3, 8) for row in values)
+    compared, passed = slopes_by_comparison(x, y), slopes_in_passing(x, y)
+    for one, other in zip(compared, passed, strict=True):
+        np.testing.assert_array_equal(one.sum(-1), other.sum(-1))
+        assert set(np.unique(other)) <= {-1.0, 0.0, 1.0}
 
 
 @pytest.mark.parametrize(("components", "component_size"), [(64, 32), (16, 16)])

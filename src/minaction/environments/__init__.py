@@ -12,12 +12,10 @@ from .grid import transition_graph as transition_graph
 from .key_door import KeyDoorGridWorld as KeyDoorGridWorld
 from .noisy_grid import NoisyGridWorld as NoisyGridWorld
 
-MAX_EPISODE_STEPS = 100
-
-ENTRY_POINTS = {
-    "minaction/CliffWalking-v0": f"{__name__}.cliff_walking:CliffWalkingEnvironment",
-    "minaction/KeyDoorGridWorld-v0": f"{__name__}.key_door:KeyDoorEnvironment",
-    "minaction/NoisyGridWorld-v0": f"{__name__}.noisy_grid:NoisyGridEnvironment",
+ENTRY_POINTS: dict[str, tuple[str, type[GridWorld]]] = {
+    "minaction/CliffWalking-v0": (f"{__name__}.cliff_walking:CliffWalkingEnvironment", CliffWalking),
+    "minaction/KeyDoorGridWorld-v0": (f"{__name__}.key_door:KeyDoorEnvironment", KeyDoorGridWorld),
+    "minaction/NoisyGridWorld-v0": (f"{__name__}.noisy_grid:NoisyGridEnvironment", NoisyGridWorld),
 }
 
 # Simulated with the extra `mazes`.
@@ -27,7 +25,7 @@ ANT_EPISODE_STEPS = 1000
 
 def register() -> None:
     """Make the worlds known to `gymnasium.make`; calling it again changes nothing."""
-    worlds = [(name, entry_point, MAX_EPISODE_STEPS) for name, entry_point in ENTRY_POINTS.items()]
+    worlds = [(name, entry_point, world.episode_steps) for name, (entry_point, world) in ENTRY_POINTS.items()]
     worlds.append((ANT_TELEPORT, f"{__name__}.ant_teleport:AntTeleportEnvironment", ANT_EPISODE_STEPS))
     for name, entry_point, steps in worlds:
         if name not in gymnasium.registry:

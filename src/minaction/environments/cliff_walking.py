@@ -31,6 +31,7 @@ class CliffWalking(GridWorld):
 
     columns: ClassVar[int] = 12
     rows: ClassVar[int] = 4
+    episode_steps: ClassVar[int] = 101
 
     @property
     def observation_bounds(self) -> tuple[np.ndarray, np.ndarray]:

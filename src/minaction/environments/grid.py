@@ -29,6 +29,8 @@ class GridWorld(ABC):
 
     columns: ClassVar[int]
     rows: ClassVar[int]
+    episode_steps: ClassVar[int] = 100
+    """How many actions an episode of the paper's data has at most."""
 
     @property
     @abstractmethod

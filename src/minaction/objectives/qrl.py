@@ -102,12 +102,8 @@ class QRL(Objective):
         progress: Float[Array, ""],
     ) -> tuple[Float[Array, ""], Terms]:
         del progress
-        step_from, step_to, random = states.embed(distance.encoder, batch.steps.first, batch.steps.second, batch.random)
-        # One call for both kinds of pairs: measuring is most of the work, and goes faster in one piece.
-        found = distance.quasimetric(
-            jnp.concatenate([step_from, random]), jnp.concatenate([step_to, jnp.roll(random, 1, axis=0)])
-        )
-        step, apart = jnp.split(found, 2)
+        steps = (batch.steps.first, batch.steps.second)
+        step, apart = states.distances(distance, steps, ring=batch.random)
         push = push_term(apart, self.push_offset, self.push_sharpness)
         constraint = mean_squared_excess(step, batch.steps.elapsed)
         violation = constraint - self.tolerance**2

@@ -22,6 +22,9 @@ from ..distance import Distance
 Encode = Callable[[Float[Array, "rows size"]], Float[Array, "rows latent"]]
 
 
+Pair = tuple[Int[Array, "..."], Int[Array, "..."]]
+
+
 class States(eqx.Module):
     """What `Objective.loss` sees of the data."""
 
@@ -30,13 +33,20 @@ class States(eqx.Module):
         """The embeddings of several index arrays, computed in one pass through `encode`."""
 
     def distances(
-        self, distance: Distance, *pairs: tuple[Int[Array, ...], Int[Array, ...]]
+        self, distance: Distance, *pairs: Pair, ring: Int[Array, " n"] | None = None
     ) -> tuple[Float[Array, ...], ...]:
-        """d(first, second) of several arrays of pairs, in one pass through the encoder and the quasimetric."""
-        first, second = (jnp.concatenate([pair[side].ravel() for pair in pairs]) for side in (0, 1))
-        found = distance.quasimetric(*self.embed(distance.encoder, first, second))
-        ends = np.cumsum([pair[0].size for pair in pairs])
-        return tuple(part.reshape(pair[0].shape) for part, pair in zip(jnp.split(found, ends[:-1]), pairs, strict=True))
+        """d(first, second) of several arrays of pairs, in one pass through the encoder and the quasimetric.
+
+        With a `ring` of states also the distance from each of them to the one before it, which comes last; it is
+        cheaper than the same pairs, as every state is encoded once.
+        """
+        first, second = _joined(pairs)
+        if ring is None:
+            found = distance.quasimetric(*self.embed(distance.encoder, first, second))
+            return _apart(found, pairs)
+        x, y, around = self.embed(distance.encoder, first, second, ring)
+        found = distance.quasimetric(jnp.concatenate([x, around]), jnp.concatenate([y, jnp.roll(around, 1, axis=0)]))
+        return _apart(found, (*pairs, (ring, ring)))
 
     @abstractmethod
     def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
@@ -62,10 +72,23 @@ class DistinctStates(States):
 
     table: Float[Array | np.ndarray, "distinct size"]
     row: Int[Array | np.ndarray, " rows"]
+    on_cpu: bool = eqx.field(static=True, default=False)
+    """Whether to look pairs up and measure them a few at a time, which only a CPU's cache makes quicker."""
 
     def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
         rows = self.row[jnp.concatenate([index.ravel() for index in indices])]
         return _split(_look_up(encode(jnp.asarray(self.table)), rows), indices)
+
+    def distances(
+        self, distance: Distance, *pairs: Pair, ring: Int[Array, " n"] | None = None
+    ) -> tuple[Float[Array, ...], ...]:
+        if not self.on_cpu:
+            return super().distances(distance, *pairs, ring=ring)
+        if ring is not None:
+            pairs = (*pairs, (ring, jnp.roll(ring, 1)))
+        first, second = _joined(pairs)
+        latent = distance.encoder(jnp.asarray(self.table))
+        return _apart(distance.quasimetric.among(latent, latent, self.row[first], self.row[second]), pairs)
 
     def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
         return self.row[first] == self.row[second]
@@ -105,3 +128,15 @@ def _split(joined: Array, indices: tuple[Array, ...]) -> tuple[Array, ...]:
         parts.append(joined[start : start + index.size].reshape(*index.shape, joined.shape[-1]))
         start += index.size
     return tuple(parts)
+
+
+def _joined(pairs: tuple[Pair, ...]) -> Pair:
+    """Several arrays of pairs as one."""
+    first, second = (jnp.concatenate([pair[side].ravel() for pair in pairs]) for side in (0, 1))
+    return first, second
+
+
+def _apart(found: Array, pairs: tuple[Pair, ...]) -> tuple[Array, ...]:
+    """What was found for joined pairs, in their shapes."""
+    ends = np.cumsum([pair[0].size for pair in pairs])
+    return tuple(part.reshape(pair[0].shape) for part, pair in zip(jnp.split(found, ends[:-1]), pairs, strict=True))

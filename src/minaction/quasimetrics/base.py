@@ -7,9 +7,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import equinox as eqx
-from jaxtyping import Array, Float
+import jax
+from jaxtyping import Array, Float, Int
 
 from ..errors import InputError
+from .blocks import measured_in_blocks
+
+_CACHE_BYTES = (
+    4 << 20
+)  # what `every_pair` may make at a time: differences that stay in the cache are several times faster
 
 
 class Quasimetric(eqx.Module):
@@ -49,6 +55,24 @@ class Quasimetric(eqx.Module):
     @abstractmethod
     def between(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch k"]) -> Float[Array, "*#batch"]:
         """The distance itself, for latents whose size was checked."""
+
+    def among(
+        self,
+        x: Float[Array, "sources k"],
+        y: Float[Array, "targets k"],
+        first: Int[Array, " n"],
+        second: Int[Array, " n"],
+    ) -> Float[Array, " n"]:
+        """q(x[first], y[second]), for a CPU and many pairs of few rows."""
+        return measured_in_blocks((self, x, y), first, second)
+
+    def every_pair(self, x: Float[Array, "sources k"], y: Float[Array, "targets k"]) -> Float[Array, "sources targets"]:
+        """q(x[:, None], y[None]), for a CPU: as many pairs at a time as its cache holds."""
+        few = min(len(x), len(y))
+        together = max(1, _CACHE_BYTES // (4 * few * x.shape[1]))
+        if len(y) == few:
+            return jax.lax.map(lambda row: self.between(row, y), x, batch_size=together)
+        return jax.lax.map(lambda row: self.between(x, row), y, batch_size=together).T
 
     def check_size(self, latent_size: int) -> None:
         """Refuse a latent size that this distance cannot measure."""

@@ -55,7 +55,7 @@ class LearnedMaxMean(eqx.Module):
     logit: Float[Array, ""]
 
     def __init__(self) -> None:
-        self.logit = jnp.array(-1.0)
+        self.logit = jnp.array(-1.0, jnp.float32)  # no weak type: training would be compiled twice
 
     @property
     def alpha(self) -> Float[Array, ""]:

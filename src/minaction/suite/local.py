@@ -21,6 +21,8 @@ from .bundles import Bundle
 from .cells import Group
 from .work import Event, Job, train_together
 
+_MEMORY_OF_A_WORKER = 2 << 30  # more than it takes on any task of the paper
+
 
 @dataclass(frozen=True)
 class Local:
@@ -37,7 +39,9 @@ class Local:
         try:
             while True:
                 while len(workers) < self.jobs and (bundle := next(waiting, None)) is not None:
-                    workers.append(_Worker([Job(group.name, folder_of(group), group.config) for group in bundle]))
+                    jobs = [Job(group.name, folder_of(group), group.config) for group in bundle]
+                    place = min(set(range(self.jobs)) - {worker.place for worker in workers})
+                    workers.append(_Worker(jobs, place, _share_of_cores(place, self.jobs)))
                 if not workers:
                     return
                 for ready in wait([worker.events for worker in workers]):
@@ -55,13 +59,15 @@ class Local:
 class _Worker:
     """A process that trains one bundle, seen from the suite."""
 
-    def __init__(self, jobs: list[Job]) -> None:
+    def __init__(self, jobs: list[Job], place: int, cores: set[int]) -> None:
+        self.place = place
+        """Which of the workers at a time it is."""
         # Fresh processes: JAX does not survive a fork, and memory on a GPU is given back only when a process ends.
         context = multiprocessing.get_context("spawn")
         self.at_work = [job.name for job in jobs]
         """The groups of which it has not said yet how they ended."""
         self.events, theirs = context.Pipe(duplex=False)
-        self._process: SpawnProcess = context.Process(target=_work, args=(theirs, jobs), daemon=True)
+        self._process: SpawnProcess = context.Process(target=_work, args=(theirs, jobs, cores), daemon=True)
         self._process.start()
         theirs.close()
 
@@ -87,13 +93,15 @@ class _Worker:
         self.events.close()
 
 
-def _work(events: Connection, jobs: list[Job]) -> None:
+def _work(events: Connection, jobs: list[Job], cores: set[int]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the suite decides
     parent = multiprocessing.parent_process()
     assert parent is not None
     if not parent.is_alive():
         return
     threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    if cores:
+        os.sched_setaffinity(0, cores)  # before JAX is imported, which starts as many threads as there are cores
     train_together(jobs, events.send)
 
 
@@ -104,12 +112,23 @@ def _end_with(sentinel: int) -> None:
 
 
 def sensible_jobs(devices: str) -> int:
-    """One worker for a GPU, half as many as cores otherwise: a training keeps more than one core busy at times."""
+    """One worker for a GPU, else one for every core that has memory enough: a single core is used best."""
     if devices != "cpu":
         return 1
-    with contextlib.suppress(AttributeError):  # not every system can tell which cores are ours
-        return max(1, len(os.sched_getaffinity(0)) // 2)
-    return max(1, (os.cpu_count() or 1) // 2)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(1, min(len(_cores()) or os.cpu_count() or 1, memory // _MEMORY_OF_A_WORKER))
+
+
+def _cores() -> set[int]:
+    """The cores that are ours; none where the system cannot tell, and neither can have a process keep to some."""
+    with contextlib.suppress(AttributeError):
+        return os.sched_getaffinity(0)
+    return set()
+
+
+def _share_of_cores(place: int, jobs: int) -> set[int]:
+    """The cores for one of several workers; they would get in each other's way with a thread each on every core."""
+    return set(sorted(_cores())[place % max(1, len(_cores())) :: jobs])
 
 
 @functools.cache  # it takes a second to ask

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..environments import MAX_EPISODE_STEPS, CliffWalking, GridWorld, KeyDoorGridWorld, NoisyGridWorld
+from ..environments import CliffWalking, GridWorld, KeyDoorGridWorld, NoisyGridWorld
 from ..environments.grid import NUM_ACTIONS, transition_graph
 from ..errors import InputError
 from ..exact.empirical import observed_distance
@@ -41,9 +41,9 @@ class GridWorldTask(ABC):
         progress: Progress | None = None,
         keep_actions: bool = False,
     ) -> Trajectories:
-        """Episodes of at most 100 uniformly random actions, that is of at most 101 states, made in one go."""
+        """Episodes of uniformly random actions, as many as the paper's have at most, made in one go."""
         count = self.default_episodes if episodes is None else episodes
-        data = random_episodes(self.world, count, MAX_EPISODE_STEPS, seed)
+        data = random_episodes(self.world, count, self.world.episode_steps, seed)
         if progress is not None:
             progress(count, count)
         return data if keep_actions else replace(data, actions=None)
@@ -63,6 +63,7 @@ class CliffWalkingTask(GridWorldTask):
 
     name: str = "cliffwalking"
     summary: str = "4 x 12 grid; falling off the cliff leads back to the start"
+    recipe_version: int = 2  # episodes were one action shorter
     world: CliffWalking = field(default_factory=CliffWalking)
 
     def truths(self, data: Trajectories) -> list[Truth]:

@@ -61,7 +61,8 @@ class Program:
     unroll: int = 1
     """How many steps are compiled into one piece."""
 
-    @partial(jax.jit, static_argnames="self")
+    # Drawing weights takes no time, however little the compiler thinks about it; compiling it took seconds.
+    @partial(jax.jit, static_argnames="self", compiler_options={"xla_backend_optimization_level": 1})
     def initial(self, keys: Any, statistics: Statistics) -> TrainState:
         """The state of every seed before the first step."""
 
@@ -313,7 +314,8 @@ class Trainer:
             encode_distinct = all(item.has_at_most(rows // 2) for item in self._sets)
         self._encodes_distinct = encode_distinct
         if encode_distinct:
-            return [DistinctStates(item.distinct.states, item.distinct.index) for item in self._sets]  # type: ignore[arg-type]
+            on_cpu = jax.default_backend() == "cpu"
+            return [DistinctStates(item.distinct.states, item.distinct.index, on_cpu) for item in self._sets]  # type: ignore[arg-type]
         return [RecordedStates(item.states, self._devices) for item in self._sets]  # type: ignore[arg-type]
 
 

@@ -1,0 +1,87 @@
+"""Many pairs of few rows, on a CPU: measured block by block, so that what is made of a block stays in the cache.
+
+Looking up both rows of all pairs first, and adding up the gradients of all of them afterwards, moves some hundred times
+the table through memory; in blocks nothing but the table itself is read and written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+if TYPE_CHECKING:
+    from .base import Quasimetric
+
+_NUMBERS_AT_A_TIME = 1 << 15  # of one side of a block's pairs: 128 KiB
+
+
+def block_of(row_size: int) -> int:
+    """How many pairs of rows to look at together."""
+    return max(1, _NUMBERS_AT_A_TIME // row_size)
+
+
+def in_blocks(size: int, *arrays: Array) -> tuple[Array, ...]:
+    """The arrays with their first axis cut into blocks, the last of them filled up with zeros."""
+    count = len(arrays[0])
+    blocks = -(-count // size)
+
+    def cut(values: Array) -> Array:
+        filled = jnp.pad(values, [(0, blocks * size - count), *[(0, 0)] * (values.ndim - 1)])
+        return filled.reshape(blocks, size, *values.shape[1:])
+
+    return tuple(cut(values) for values in arrays)
+
+
+def over_blocks(measure: Callable[..., Any], size: int, *arrays: Array) -> Any:
+    """`measure` of all rows of the arrays, a block at a time."""
+    found = jax.lax.map(lambda block: measure(*block), in_blocks(size, *arrays))
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[: len(arrays[0])], found)
+
+
+def rows_of(table: Float[Array, "rows k"], wanted: Int[Array, " n"]) -> Float[Array, "n k"]:
+    """table[wanted], for numbers of rows that are known to be right."""
+    return table.at[wanted].get(mode="promise_in_bounds")
+
+
+@eqx.filter_custom_vjp
+def measured_in_blocks(
+    measured: tuple[Quasimetric, Float[Array, "sources k"], Float[Array, "targets k"]],
+    first: Int[Array, " n"],
+    second: Int[Array, " n"],
+) -> Float[Array, " n"]:
+    """q(x[first], y[second]) for `measured`, a quasimetric q (of which some may be learned) and tables x and y."""
+    quasimetric, x, y = measured
+    return over_blocks(
+        lambda a, b: quasimetric.between(rows_of(x, a), rows_of(y, b)), block_of(x.shape[1]), first, second
+    )
+
+
+@measured_in_blocks.def_fwd
+def _forward(perturbed: Any, measured: Any, first: Array, second: Array) -> tuple[Array, None]:
+    del perturbed
+    return measured_in_blocks(measured, first, second), None
+
+
+@measured_in_blocks.def_bwd
+def _backward(residuals: None, gradient: Array, perturbed: Any, measured: Any, first: Array, second: Array) -> Any:
+    """Measures every block again: that is cheaper than to keep what its gradient needs."""
+    del residuals, perturbed
+    quasimetric, x, y = measured
+    learned, rest = eqx.partition(quasimetric, eqx.is_inexact_array)
+
+    def add_block(total: Any, block: tuple[Array, ...]) -> tuple[Any, None]:
+        a, b, gradient = block
+        _, pull_back = jax.vjp(
+            lambda learned, x, y: eqx.combine(learned, rest).between(x, y), learned, rows_of(x, a), rows_of(y, b)
+        )
+        more_learned, more_x, more_y = pull_back(gradient)
+        of_learned, of_x, of_y = total
+        return (jax.tree.map(jnp.add, of_learned, more_learned), of_x.at[a].add(more_x), of_y.at[b].add(more_y)), None
+
+    nothing = jax.tree.map(jnp.zeros_like, (learned, x, y))
+    return jax.lax.scan(add_block, nothing, in_blocks(block_of(x.shape[1]), first, second, gradient))[0]
