@@ -20,8 +20,6 @@ from ..devices import Devices
 from ..distance import Distance
 
 Encode = Callable[[Float[Array, "rows size"]], Float[Array, "rows latent"]]
-
-
 Pair = tuple[Int[Array, "..."], Int[Array, "..."]]
 
 

@@ -13,9 +13,8 @@ from jaxtyping import Array, Float, Int
 from ..errors import InputError
 from .blocks import measured_in_blocks
 
-_CACHE_BYTES = (
-    4 << 20
-)  # what `every_pair` may make at a time: differences that stay in the cache are several times faster
+# Differences of embeddings that are made in pieces stay in a CPU's cache, which is several times faster.
+_CACHE_BYTES = 4 << 20
 
 
 class Quasimetric(eqx.Module):

@@ -16,6 +16,9 @@ from .union_in_passing import union_lengths_among
 
 Reduction = Literal["sum", "maxmean"]
 
+# With fewer targets it takes longer to order a source than to do without, and much memory if sources are many.
+_TARGETS_WORTH_ORDERING = 4
+
 
 class IQE(Quasimetric):
     """Sum or maxmean over components c of the length of the union over j of [x_cj, max(x_cj, y_cj)].
@@ -55,6 +58,8 @@ class IQE(Quasimetric):
         return self._reduced(union_lengths_among(self._split(x), self._split(y), first, second))
 
     def every_pair(self, x: Float[Array, "sources k"], y: Float[Array, "targets k"]) -> Float[Array, "sources targets"]:
+        if len(y) < _TARGETS_WORTH_ORDERING:
+            return super().every_pair(x, y)
         first, second = jnp.repeat(jnp.arange(len(x)), len(y)), jnp.tile(jnp.arange(len(y)), len(x))
         return self.among(x, y, first, second).reshape(len(x), len(y))
 
