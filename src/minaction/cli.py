@@ -160,7 +160,7 @@ class Suite:
     address: str | None = None
     """Of the Ray cluster; the one of this machine, started if need be, by default."""
     jobs: int | None = None
-    """Programs at a time on this machine; as many as it has cores, or one on a GPU, by default."""
+    """Programs at a time on this machine; as many as it has cores and memory for, or one on a GPU, by default."""
     lanes: int | None = None
     """Trainings side by side in one program; as many as pay by default: 20 on a GPU, on a CPU the seeds of one cell."""
     device: Device = "auto"

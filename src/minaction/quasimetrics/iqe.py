@@ -16,7 +16,7 @@ from .union_in_passing import union_lengths_among
 
 Reduction = Literal["sum", "maxmean"]
 
-# With fewer targets it takes longer to order a source than to do without, and much memory if sources are many.
+# With fewer targets there may be so many sources to a block of pairs that their orders take more memory than it may.
 _TARGETS_WORTH_ORDERING = 4
 
 

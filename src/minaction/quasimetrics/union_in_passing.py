@@ -8,8 +8,8 @@ The intervals are looked at from the lowest start to the highest, with the furth
                 |----|   starts beyond it: the next stretch
 
 That takes the order of the starts, which belongs to x alone and is found once for all its pairs. Comparing all m^2
-pairs of intervals (`union_by_comparison`) is several times slower where every row of x meets many of y, and no slower
-where it meets one.
+pairs of intervals (`union_by_comparison`) is several times slower where every row of x meets many of y, and about as
+fast where it meets one.
 """
 
 from __future__ import annotations

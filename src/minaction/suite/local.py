@@ -21,7 +21,7 @@ from .bundles import Bundle
 from .cells import Group
 from .work import Event, Job, train_together
 
-_MEMORY_OF_A_WORKER = 2 << 30  # more than it takes on any task of the paper
+_MEMORY_OF_A_WORKER = 2 << 30  # on CliffWalking one takes a third of it
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,11 @@ def sensible_jobs(devices: str) -> int:
     """One worker for a GPU, else one for every core that has memory enough: a single core is used best."""
     if devices != "cpu":
         return 1
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return max(1, min(len(_cores()) or os.cpu_count() or 1, memory // _MEMORY_OF_A_WORKER))
+    jobs = len(_cores()) or os.cpu_count() or 1
+    with contextlib.suppress(ValueError, OSError):  # not every system can tell how much memory it has
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        jobs = min(jobs, memory // _MEMORY_OF_A_WORKER)
+    return max(1, jobs)
 
 
 def _cores() -> set[int]:
