@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,9 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .distance import Architecture, Distance
+from .encoders import Encoder
 from .encoders.standardise import Statistics
 from .errors import InputError
 from .files import read_tensors, write_tensors
+from .quasimetrics import Quasimetric
 from .trees import named_leaves, with_named_leaves
 
 # What one block of pairs may need while `pairwise` and `nearest` work, besides the embeddings and the result.
@@ -60,7 +63,7 @@ class DistanceModel:
 
     def embed(self, states: ArrayLike) -> jax.Array:
         """The embeddings phi(s) of states (..., D)."""
-        return _embed(self.network, self._states(states))
+        return _embed(self.network.encoder, self._states(states))
 
     def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
         """d(s, g) for states and goals (..., D); leading axes broadcast."""
@@ -123,10 +126,8 @@ class DistanceModel:
         try:
             architecture = Architecture.from_dict(header["architecture"])
             provenance = Provenance(**header["provenance"])
-            size = int(header["state_size"])
-            statistics = Statistics(jnp.zeros(size), jnp.ones(size), jnp.ones(size), jnp.ones(()))
-            shape = eqx.filter_eval_shape(architecture.build, statistics, key=jax.random.key(0))
-            network = with_named_leaves(shape, tensors)
+            # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
+            network = with_named_leaves(_shape(architecture, int(header["state_size"])), jax.device_put(tensors))
         except (KeyError, TypeError, InputError) as error:
             raise InputError(
                 f"{path} does not describe a model this version can build ({error}); it may come from another version."
@@ -162,7 +163,7 @@ class DistanceModel:
     def _all_pairs(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         result = np.empty((len(sources), len(targets)), np.float32)
         for rows, columns in _blocks(len(sources), len(targets), sources.shape[1]):
-            result[rows, columns] = _between(self.network, sources[rows], targets[columns])
+            result[rows, columns] = _between(self.network.quasimetric, sources[rows], targets[columns])
         return result
 
 
@@ -173,12 +174,24 @@ def _as_rows(values: ArrayLike) -> np.ndarray:
     return states
 
 
-# Compiled once for all models of the same shape, not once per model.
+# Traced and compiled once for all models of the same shape, not once per model. Each gets no more of a model than it
+# needs, so that models with the same encoder share one program even where their quasimetrics differ, and vice versa.
+
+
+@lru_cache(maxsize=64)
+def _shape(architecture: Architecture, state_size: int) -> Distance:
+    """A distance with the shapes of its arrays in their place."""
+
+    def build() -> Distance:
+        ones = jnp.ones(state_size)
+        return architecture.build(Statistics(ones, ones, ones, jnp.ones(())), key=jax.random.key(0))
+
+    return eqx.filter_eval_shape(build)
 
 
 @eqx.filter_jit
-def _embed(network: Distance, states: jax.Array) -> jax.Array:
-    return network.encoder(states)
+def _embed(encoder: Encoder, states: jax.Array) -> jax.Array:
+    return encoder(states)
 
 
 @eqx.filter_jit
@@ -187,21 +200,34 @@ def _distance(network: Distance, states: jax.Array, goals: jax.Array) -> jax.Arr
 
 
 @eqx.filter_jit
-def _between(network: Distance, x: Any, y: Any) -> jax.Array:
+def _between(quasimetric: Quasimetric, x: Any, y: Any) -> jax.Array:
     def at_once(x: jax.Array, y: jax.Array) -> jax.Array:
-        return network.quasimetric(x[:, None], y[None, :])
+        return quasimetric(x[:, None], y[None, :])
 
     def piece_by_piece(x: jax.Array, y: jax.Array) -> jax.Array:
-        return network.quasimetric.every_pair(x, y)
+        return quasimetric.every_pair(x, y)
 
     return jax.lax.platform_dependent(x, y, cpu=piece_by_piece, default=at_once)
 
 
 def _blocks(rows: int, columns: int, latent: int) -> Iterator[tuple[slice, slice]]:
-    """Blocks of an (n, m) result for each of which n' x m' x latent floats fit into half of `WORKING_BYTES`."""
+    """Blocks of an (n, m) result for each of which n' x m' x latent floats fit into half of `WORKING_BYTES`.
+
+    All have one shape, because each shape is compiled apart, which takes longer than to measure a few blocks.
+    """
     pairs = max(1, WORKING_BYTES // (8 * latent))
     height = min(rows, max(1, int(pairs**0.5), pairs // max(1, columns)))
     width = max(1, pairs // max(1, height))
-    for top in range(0, rows, max(1, height)):
-        for left in range(0, columns, width):
-            yield slice(top, min(rows, top + height)), slice(left, min(columns, left + width))
+    for down in _even_parts(rows, height):
+        for across in _even_parts(columns, width):
+            yield down, across
+
+
+def _even_parts(length: int, longest: int) -> Iterator[slice]:
+    """As few parts of one size as cover `length`; where it cannot be divided so, the last overlaps the one before."""
+    if length:
+        count = -(-length // longest)
+        size = -(-length // count)
+        for start in range(0, length, size):
+            end = min(length, start + size)
+            yield slice(end - size, end)

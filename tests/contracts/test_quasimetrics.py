@@ -185,6 +185,35 @@ def test_many_pairs_of_few_rows_are_measured_as_each_pair_is(member: str, monkey
 
 
 @EVERY
+def test_pairs_after_the_last_one_to_measure_count_for_nothing(member: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_NUMBERS_AT_A_TIME", 3 * 16)
+    x, y = jnp.asarray(normal(6, 16)), jnp.asarray(normal(5, 16, seed=1))
+    first, second = jnp.asarray(np.random.default_rng(2).integers(0, (6, 5), (41, 2)).T)
+
+    @eqx.filter_jit
+    @eqx.filter_value_and_grad
+    def measured(parts: Any, wanted: jax.Array, count: jax.Array) -> jax.Array:
+        found = parts[0].among(parts[1], parts[2], first, second, count)
+        return jnp.sum(jnp.where(jnp.arange(41) < wanted, found, 0))
+
+    parts = (trained(member, 16), x, y)
+    for wanted in (0, 1, 3, 7):
+        few, all_of_them = (measured(parts, jnp.asarray(wanted), jnp.asarray(count)) for count in (wanted, 41))
+        for one, other in zip(jax.tree.leaves(few), jax.tree.leaves(all_of_them), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_different_pairs_are_each_pair_once() -> None:
+    first, second = np.random.default_rng(0).integers(0, 5, (2, 60))
+    once = jax.jit(blocks.different_pairs, static_argnums=2)(jnp.asarray(first), jnp.asarray(second), 5)
+    count = int(once.count)
+    found = list(zip(once.first[:count].tolist(), once.second[:count].tolist(), strict=True))
+    assert sorted(found) == sorted(set(zip(first.tolist(), second.tolist(), strict=True)))
+    np.testing.assert_array_equal(once.first[once.place], first)
+    np.testing.assert_array_equal(once.second[once.place], second)
+
+
+@EVERY
 @pytest.mark.parametrize(("sources", "targets"), [(6, 5), (2, 9), (1, 1)])
 def test_every_pair_is_measured_as_by_broadcasting(member: str, sources: int, targets: int) -> None:
     x, y = jnp.asarray(normal(sources, 16)), jnp.asarray(normal(targets, 16, seed=1))

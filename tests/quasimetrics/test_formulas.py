@@ -23,7 +23,7 @@ distance = eqx.filter_jit(lambda quasimetric, x, y: quasimetric(x, y))
 every_pair = eqx.filter_jit(lambda quasimetric, x, y: quasimetric.every_pair(x, y))
 FIRST = jnp.zeros(1, jnp.int32)
 slopes_by_comparison = jax.jit(jax.grad(lambda x, y: jnp.sum(compared_length(x, y)), argnums=(0, 1)))
-slopes_in_passing = jax.jit(jax.grad(lambda x, y: jnp.sum(union_lengths_among(x, y, FIRST, FIRST)), argnums=(0, 1)))
+slopes_in_passing = jax.jit(jax.grad(lambda x, y: jnp.sum(union_lengths_among(x, y, FIRST, FIRST, 1)), argnums=(0, 1)))
 
 
 @pytest.mark.parametrize(

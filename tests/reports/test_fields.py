@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from hypothesis import strategies as st
 from minaction.model import DistanceModel
 from minaction.reports.fields import EncodedField, encode_field, explorer_data, on_states, regions, task_truths
 from minaction.reports.records import Record, read_records
-from minaction.tasks import Truth, get_task
+from minaction.tasks import Layout, Truth, get_task
+from minaction.tasks.gridworlds import CliffWalkingTask
 
 PLENTY = 10_000_000
 
@@ -108,6 +110,29 @@ def test_the_explorer_holds_what_models_and_truths_say(trained: Path) -> None:
         np.testing.assert_allclose(
             decoded(explorer["fields"][entry["truths"][judged.name]], size), judged.distances, atol=0.051
         )
+
+
+def test_what_the_models_of_one_data_set_share_is_made_once(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = read_records([trained / "cliff-maddist", trained / "cliff-tautdist"]).main
+    layouts, encoded = Counter[str](), 0
+
+    def counted_layout(task: CliffWalkingTask) -> Layout:
+        layouts[task.name] += 1
+        return layout(task)
+
+    def counted_encoding(distances: np.ndarray) -> EncodedField:
+        nonlocal encoded
+        encoded += 1
+        return encode_field(distances)
+
+    layout = CliffWalkingTask.layout
+    monkeypatch.setattr(CliffWalkingTask, "layout", counted_layout)
+    monkeypatch.setattr("minaction.reports.fields.encode_field", counted_encoding)
+    explorer_data(records, PLENTY)
+    assert layouts == {"cliffwalking": 1}
+    seeds = {record.seed for record in records}
+    assert len(records) > len(seeds)
+    assert encoded == len(records) + len(seeds) * len(task_truths(records[0]))
 
 
 def test_what_does_not_fit_is_left_out_and_said_last_seeds_first(trained: Path) -> None:

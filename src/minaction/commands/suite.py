@@ -16,7 +16,7 @@ from ..suite.bundles import sensible_lanes
 from ..suite.cells import Cell
 from ..suite.estimate import Estimate, estimates
 from ..suite.grids import GRIDS, Grid, chosen, existing
-from ..suite.local import Local, default_devices, sensible_jobs
+from ..suite.local import Local, default_devices, sensible_bundles, sensible_jobs
 from ..suite.own_grid import own_grid
 from ..suite.ray import RayCluster
 from ..suite.runner import run_suite
@@ -70,7 +70,9 @@ def backend(options: Suite | Reproduce) -> Backend:
     """Where a person wants it trained."""
     if options.backend == "ray":
         return RayCluster(options.address, options.device)
-    return Local(options.jobs or sensible_jobs(default_devices()), options.lanes or sensible_lanes(default_devices()))
+    devices = default_devices()
+    jobs, lanes = options.jobs or sensible_jobs(devices), options.lanes or sensible_lanes(devices)
+    return Local(jobs, lanes, sensible_bundles(devices))
 
 
 def say_cost(console: Console, store: Store, cells: Sequence[Cell], options: Suite | Reproduce) -> None:

@@ -85,8 +85,8 @@ class Objective(ABC):
         return self.adam(self.learning_rate)
 
     def adam(self, learning_rate: optax.ScalarOrSchedule) -> optax.GradientTransformation:
-        """AdamW without decay, gradients clipped, over all parameters as one array: a few kernels instead of dozens."""
-        adam = optax.adamw(learning_rate, eps=self.adam_epsilon, weight_decay=0.0)
+        """Adam, gradients clipped, over all parameters as one array: a few kernels instead of dozens."""
+        adam = optax.adam(learning_rate, eps=self.adam_epsilon)
         if self.clip_norm is None:
             return optax.flatten(adam)
         return optax.flatten(optax.chain(optax.clip_by_global_norm(self.clip_norm), adam))

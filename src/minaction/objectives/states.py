@@ -18,6 +18,10 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..devices import Devices
 from ..distance import Distance
+from ..quasimetrics.blocks import different_pairs
+
+# Where all pairs of different states are more than this many times those of a batch, hardly any is drawn twice.
+_TABLE_PER_PAIR = 64
 
 Encode = Callable[[Float[Array, "rows size"]], Float[Array, "rows latent"]]
 Pair = tuple[Int[Array, "..."], Int[Array, "..."]]
@@ -84,9 +88,13 @@ class DistinctStates(States):
             return super().distances(distance, *pairs, ring=ring)
         if ring is not None:
             pairs = (*pairs, (ring, jnp.roll(ring, 1)))
-        first, second = _joined(pairs)
+        first, second = (self.row[side] for side in _joined(pairs))
         latent = distance.encoder(jnp.asarray(self.table))
-        return _apart(distance.quasimetric.among(latent, latent, self.row[first], self.row[second]), pairs)
+        if len(self.table) ** 2 > _TABLE_PER_PAIR * len(first):
+            return _apart(distance.quasimetric.among(latent, latent, first, second), pairs)
+        once = different_pairs(first, second, len(self.table))
+        found = distance.quasimetric.among(latent, latent, once.first, once.second, once.count)
+        return _apart(found[once.place], pairs)
 
     def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
         return self.row[first] == self.row[second]

@@ -11,7 +11,7 @@ import jax
 from jaxtyping import Array, Float, Int
 
 from ..errors import InputError
-from .blocks import measured_in_blocks
+from .blocks import Count, measured_in_blocks
 
 # Differences of embeddings that are made in pieces stay in a CPU's cache, which is several times faster.
 _CACHE_BYTES = 4 << 20
@@ -61,9 +61,12 @@ class Quasimetric(eqx.Module):
         y: Float[Array, "targets k"],
         first: Int[Array, " n"],
         second: Int[Array, " n"],
+        count: Count | None = None,
     ) -> Float[Array, " n"]:
-        """q(x[first], y[second]), for a CPU and many pairs of few rows."""
-        return measured_in_blocks((self, x, y), first, second)
+        """q(x[first], y[second]), for a CPU and many pairs of few rows; of the first `count` pairs, if that is given,
+        and for the others nothing that means anything.
+        """
+        return measured_in_blocks((self, x, y), first, second, len(first) if count is None else count)
 
     def every_pair(self, x: Float[Array, "sources k"], y: Float[Array, "targets k"]) -> Float[Array, "sources targets"]:
         """q(x[:, None], y[None]), for a CPU: as many pairs at a time as its cache holds."""

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Int
 
 from ..errors import InputError, unknown_name
 from .base import Quasimetric, require_positive_integer
+from .blocks import Count
 from .reductions import LearnedMaxMean
 from .union_by_comparison import union_length
 from .union_in_passing import union_lengths_among
@@ -54,8 +55,10 @@ class IQE(Quasimetric):
         y: Float[Array, "targets k"],
         first: Int[Array, " n"],
         second: Int[Array, " n"],
+        count: Count | None = None,
     ) -> Float[Array, " n"]:
-        return self._reduced(union_lengths_among(self._split(x), self._split(y), first, second))
+        count = len(first) if count is None else count
+        return self._reduced(union_lengths_among(self._split(x), self._split(y), first, second, count))
 
     def every_pair(self, x: Float[Array, "sources k"], y: Float[Array, "targets k"]) -> Float[Array, "sources targets"]:
         if len(y) < _TARGETS_WORTH_ORDERING:

@@ -14,13 +14,13 @@ fast where it meets one.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from .blocks import block_of, in_blocks, over_blocks, rows_of
+from .blocks import Count, block_of, over_blocks, rows_of, summed_over_blocks
 
 # What an interval is to its union; it may be both.
 _ENDS, _STARTS = 1, 2
@@ -28,36 +28,42 @@ _ENDS, _STARTS = 1, 2
 
 @jax.custom_vjp
 def union_lengths_among(
-    x: Float[Array, "sources c m"], y: Float[Array, "targets c m"], first: Int[Array, " n"], second: Int[Array, " n"]
+    x: Float[Array, "sources c m"],
+    y: Float[Array, "targets c m"],
+    first: Int[Array, " n"],
+    second: Int[Array, " n"],
+    count: Count,
 ) -> Float[Array, "n c"]:
-    """The union's length for each x[first] and y[second], without making these arrays."""
+    """The union's length for each x[first] and y[second] up to the `count`-th, without making these arrays."""
     order = _ordering(x)
-    return over_blocks(lambda a, b: _measure(*_in_order(order, y, a, b)), block_of(x[0].size), first, second)
+    return over_blocks(lambda a, b: _measure(*_in_order(order, y, a, b)), block_of(x[0].size), count, first, second)
 
 
-def _among_forward(x: Array, y: Array, first: Array, second: Array) -> tuple[Array, tuple[Array, ...]]:
+def _among_forward(
+    x: Array, y: Array, first: Array, second: Array, count: Count
+) -> tuple[Array, tuple[Array | Count, ...]]:
     order = _ordering(x)
     lengths, marks = over_blocks(
         lambda a, b: _measure_and_mark(*_in_order(order, y, a, b), rows_of(order.back, a)),
         block_of(x[0].size),
+        count,
         first,
         second,
     )
-    return lengths, (x, y, first, second, marks)
+    return lengths, (x, y, first, second, count, marks)
 
 
-def _among_backward(kept: tuple[Array, ...], gradient: Array) -> tuple[Array, Array, None, None]:
-    x, y, first, second, marks = kept
+def _among_backward(kept: Any, gradient: Array) -> tuple[Array, Array, None, None, None]:
+    x, y, first, second, count, marks = kept
 
-    def add_block(total: tuple[Array, Array], block: tuple[Array, ...]) -> tuple[tuple[Array, Array], None]:
-        a, b, marks, gradient = block
+    def add_block(total: tuple[Array, Array], a: Array, b: Array, marks: Array, gradient: Array) -> tuple[Array, Array]:
         marks, gradient = marks.reshape(-1, *x.shape[1:]), gradient[..., None]
         of_starts, of_ends = jnp.where(marks & _STARTS, -gradient, 0), jnp.where(marks & _ENDS, gradient, 0)
-        return (total[0].at[a].add(of_starts), total[1].at[b].add(of_ends)), None
+        return total[0].at[a].add(of_starts), total[1].at[b].add(of_ends)
 
-    blocks = in_blocks(block_of(x[0].size), first, second, marks, gradient)
-    of_x, of_y = jax.lax.scan(add_block, (jnp.zeros_like(x), jnp.zeros_like(y)), blocks)[0]
-    return of_x, of_y, None, None
+    nothing = jnp.zeros_like(x), jnp.zeros_like(y)
+    of_x, of_y = summed_over_blocks(add_block, nothing, block_of(x[0].size), count, first, second, marks, gradient)
+    return of_x, of_y, None, None, None
 
 
 union_lengths_among.defvjp(_among_forward, _among_backward)
@@ -120,17 +126,19 @@ def _measure_and_mark(lows: Array, highs: Array, back: Array) -> tuple[Array, Ar
         mark = jnp.where(beyond > 0, jnp.where(low > furthest, _STARTS + _ENDS, _ENDS), 0).astype(jnp.int8)
         return jnp.maximum(furthest, high), length + beyond, _put(marks, mark, place)
 
+    _, length, passed = jax.lax.fori_loop(0, count, forwards, (nothing - jnp.inf, nothing, unmarked))
+
     def backwards(step: Array, carried: tuple[Array, Array]) -> tuple[Array, Array]:
         """An end is the last one passed before the next start."""
         start_follows, marks = carried
         place = count - 1 - step
-        mark = _at(marks, place)
+        mark = _at(passed, place)
         passes = mark > 0
         kept = jnp.where(passes, (mark & _STARTS) | start_follows, 0).astype(jnp.int8)
         return jnp.where(passes, mark >> 1, start_follows), _put(marks, kept, place)
 
-    _, length, marks = jax.lax.fori_loop(0, count, forwards, (nothing - jnp.inf, nothing, unmarked), unroll=4)
-    _, marks = jax.lax.fori_loop(0, count, backwards, (jnp.ones(nothing.shape, jnp.int8), marks), unroll=4)
+    # To read from one array and write to another: XLA would copy the whole of a single one at every place.
+    _, marks = jax.lax.fori_loop(0, count, backwards, (jnp.ones(nothing.shape, jnp.int8), unmarked))
     return length, _pick(marks, back, jnp.arange(len(marks)))
 
 
@@ -149,8 +157,8 @@ def _pick(table: Array, wanted: Int[Array, "n k"], rows: Int[Array, " n"]) -> Ar
 
 
 def _at(values: Array, place: Array) -> Array:
-    return jax.lax.dynamic_index_in_dim(values, place, axis=1, keepdims=False)
+    return jax.lax.dynamic_index_in_dim(values, place, axis=1, keepdims=False, allow_negative_indices=False)
 
 
 def _put(values: Array, new: Array, place: Array) -> Array:
-    return jax.lax.dynamic_update_index_in_dim(values, new, place, axis=1)
+    return jax.lax.dynamic_update_index_in_dim(values, new, place, axis=1, allow_negative_indices=False)

@@ -46,20 +46,22 @@ def explorer_data(
 
     First seeds come first, so that every method can be looked at even where `most_bytes` do not suffice for all.
     """
-    drawable = [record for record in records if record.model is not None and _has_layout(record.task)]
+    finished = [record for record in records if record.model is not None]
+    layouts = _layouts(finished)
+    drawable = [record for record in finished if record.task in layouts]
     usable = [record for record in drawable if record.model is not None and record.model.exists()]
     notes = _about_models(len(drawable) - len(usable), "not kept with the results, and cannot be explored")
     if not usable:
         return {"fields": [], "boards": []}, notes or [_why_nothing(records)]
     places = {id(record): sum(_same(record, other) for other in usable[:k]) for k, record in enumerate(usable)}
-    explorer, left_out = _Explorer(), 0
-    truths: dict[tuple[str, int, int | None], Sequence[Truth]] = {}
+    explorer, left_out = _Explorer(layouts), 0
+    judges: dict[tuple[str, int, int | None], _Judge] = {}
     for done, record in enumerate(sorted(usable, key=lambda one: places[id(one)])):
         fresh = all_tasks()[record.task].fresh_data_per_seed
         key = (record.task, record.seed if fresh else 0, record.episodes)
-        if key not in truths:
-            truths[key] = truths_of(record)
-        left_out += not explorer.add(record, truths[key], most_bytes)
+        if key not in judges:
+            judges[key] = _Judge.of(truths_of(record))
+        left_out += not explorer.add(record, judges[key], most_bytes)
         if progress is not None:
             progress(done + 1, len(usable))
     notes += _about_models(left_out, "left out of the explorer to keep this file small")
@@ -72,8 +74,10 @@ def _about_models(count: int, what: str) -> list[str]:
     return [f"{count} models were {what}." if count > 1 else f"1 model was {what}."] if count else []
 
 
-def _has_layout(task: str) -> bool:
-    return task in all_tasks() and all_tasks()[task].layout() is not None
+def _layouts(records: Sequence[Record]) -> dict[str, Layout]:
+    """The layouts of the records' tasks that have one; made once, because a world is searched for its states."""
+    tasks = {record.task: all_tasks()[record.task] for record in records if record.task in all_tasks()}
+    return {name: layout for name, task in tasks.items() if (layout := task.layout()) is not None}
 
 
 def _why_nothing(records: Sequence[Record]) -> str:
@@ -93,38 +97,48 @@ class EncodedField(NamedTuple):
     data: str
 
 
+@dataclass(frozen=True)
+class _Judge:
+    """What all models of one data set are shown beside."""
+
+    truths: Sequence[Truth]
+    fields: dict[str, EncodedField]
+    """By the truth's name, between the states of the first."""
+
+    @classmethod
+    def of(cls, truths: Sequence[Truth]) -> _Judge:
+        laid = {truth.name: on_states(truth, truths[0]) for truth in truths}
+        return cls(truths, {name: encode_field(matrix) for name, matrix in laid.items() if matrix is not None})
+
+
 @dataclass
 class _Explorer:
     """Boards and fields as they gather; equal fields are kept once."""
 
+    layouts: dict[str, Layout]
     boards: dict[str, dict[str, Any]] = field(default_factory=dict)
     fields: dict[EncodedField, int] = field(default_factory=dict)
     """Every field with its place among them."""
 
-    def add(self, record: Record, truths: Sequence[Truth], most_bytes: int) -> bool:
+    def add(self, record: Record, judge: _Judge, most_bytes: int) -> bool:
         """Add a model's field and the true ones beside it, unless that would be too much."""
-        judged = truths[0]
+        judged = judge.truths[0]
         assert record.model is not None
         model = DistanceModel.load(record.model)
         learned = encode_field(model.pairwise(judged.sources, judged.targets))
-        true = {
-            truth.name: encode_field(matrix) for truth in truths if (matrix := on_states(truth, judged)) is not None
-        }
-        together = dict.fromkeys([*self.fields, learned, *true.values()])
+        together = dict.fromkeys([*self.fields, learned, *judge.fields.values()])
         if sum(len(one.data) for one in together) > most_bytes:
             return False
         self.fields = {one: place for place, one in enumerate(together)}
-        layout = all_tasks()[record.task].layout()
-        assert layout is not None
         if record.task not in self.boards:
-            self.boards[record.task] = _board(record.task, layout, truths)
+            self.boards[record.task] = _board(record.task, self.layouts[record.task], judge.truths)
         board = self.boards[record.task]
         board["models"].append(
             {
                 "method": record.method,
                 "seed": record.seed,
                 "field": self.fields[learned],
-                "truths": {name: self.fields[one] for name, one in true.items()},
+                "truths": {name: self.fields[one] for name, one in judge.fields.items()},
             }
         )
         return True

@@ -1,4 +1,4 @@
-"""This machine: every bundle is trained in a process of its own, so that a crash takes no other along."""
+"""This machine: bundles are trained in processes of their own, so that a crash takes no other along."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ from .work import Event, Job, train_together
 
 _MEMORY_OF_A_WORKER = 2 << 30  # on CliffWalking one takes a third of it
 
+# It takes a few seconds to start a worker; but one keeps what it compiled, some 50 MiB for every bundle.
+_BUNDLES_OF_A_WORKER = 10
+
 
 @dataclass(frozen=True)
 class Local:
@@ -30,6 +33,8 @@ class Local:
 
     jobs: int
     lanes: int = 1
+    bundles_of_a_worker: int = 1
+    """How many bundles a worker trains, one after the other, before a fresh one takes its place."""
 
     def run(self, bundles: Iterable[Bundle], folder_of: Callable[[Group], Path]) -> Generator[Event]:
         """See `Backend.run`."""
@@ -38,16 +43,15 @@ class Local:
         waiting, workers = iter(bundles), list[_Worker]()
         try:
             while True:
-                while len(workers) < self.jobs and (bundle := next(waiting, None)) is not None:
+                while (place := self._free_place(workers)) is not None and (bundle := next(waiting, None)) is not None:
                     jobs = [Job(group.name, folder_of(group), group.config) for group in bundle]
-                    place = min(set(range(self.jobs)) - {worker.place for worker in workers})
-                    workers.append(_Worker(jobs, place, _share_of_cores(place, self.jobs)))
-                if not workers:
+                    self._worker_at(place, workers).train(jobs)
+                if not (at_work := [worker for worker in workers if worker.at_work]):
                     return
-                for ready in wait([worker.events for worker in workers]):
-                    worker = next(worker for worker in workers if worker.events is ready)
+                for ready in wait([worker.pipe for worker in at_work]):
+                    worker = next(worker for worker in at_work if worker.pipe is ready)
                     events = worker.next_events()
-                    if not worker.at_work:
+                    if not worker.at_work and (worker.died or worker.bundles == self.bundles_of_a_worker):
                         worker.end(patience=10.0)
                         workers.remove(worker)
                     yield from events
@@ -55,27 +59,51 @@ class Local:
             for worker in workers:
                 worker.end()
 
+    def _free_place(self, workers: list[_Worker]) -> int | None:
+        """A place whose worker has nothing to do, or that has none."""
+        busy = {worker.place for worker in workers if worker.at_work}
+        return min(set(range(self.jobs)) - busy, default=None)
+
+    def _worker_at(self, place: int, workers: list[_Worker]) -> _Worker:
+        """The worker at a place, a new one if there is none."""
+        for worker in workers:
+            if worker.place == place:
+                return worker
+        workers.append(_Worker(place, _share_of_cores(place, self.jobs)))
+        return workers[-1]
+
 
 class _Worker:
-    """A process that trains one bundle, seen from the suite."""
+    """A process that trains bundles, one at a time, seen from the suite."""
 
-    def __init__(self, jobs: list[Job], place: int, cores: set[int]) -> None:
+    def __init__(self, place: int, cores: set[int]) -> None:
         self.place = place
         """Which of the workers at a time it is."""
-        # Fresh processes: JAX does not survive a fork, and memory on a GPU is given back only when a process ends.
+        # Spawned: JAX does not survive a fork.
         context = multiprocessing.get_context("spawn")
-        self.at_work = [job.name for job in jobs]
+        self.at_work = list[str]()
         """The groups of which it has not said yet how they ended."""
-        self.events, theirs = context.Pipe(duplex=False)
-        self._process: SpawnProcess = context.Process(target=_work, args=(theirs, jobs, cores), daemon=True)
+        self.bundles = 0
+        """How many it was given."""
+        self.died = False
+        self.pipe, theirs = context.Pipe()
+        self._process: SpawnProcess = context.Process(target=_work, args=(theirs, cores), daemon=True)
         self._process.start()
         theirs.close()
+
+    def train(self, jobs: list[Job]) -> None:
+        """Give it a bundle."""
+        self.at_work = [job.name for job in jobs]
+        self.bundles += 1
+        with contextlib.suppress(BrokenPipeError):  # it died while it had nothing to do; `next_events` will say so
+            self.pipe.send(jobs)
 
     def next_events(self) -> list[Event]:
         """What it says next; that it died, if it did without a word, which ends all groups that it was at."""
         try:
-            events = [self.events.recv()]
-        except EOFError:
+            events = [self.pipe.recv()]
+        except (EOFError, ConnectionResetError):
+            self.died = True
             self._process.join()
             code = self._process.exitcode or 0
             how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
@@ -87,13 +115,13 @@ class _Worker:
 
     def end(self, patience: float = 0.0) -> None:
         """End it, at once unless it ends by itself soon; what it wrote is whole, and can be gone on with."""
+        self.pipe.close()
         self._process.join(patience)
         self._process.kill()
         self._process.join()
-        self.events.close()
 
 
-def _work(events: Connection, jobs: list[Job], cores: set[int]) -> None:
+def _work(pipe: Connection, cores: set[int]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the suite decides
     parent = multiprocessing.parent_process()
     assert parent is not None
@@ -102,7 +130,9 @@ def _work(events: Connection, jobs: list[Job], cores: set[int]) -> None:
     threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
     if cores:
         os.sched_setaffinity(0, cores)  # before JAX is imported, which starts as many threads as there are cores
-    train_together(jobs, events.send)
+    with contextlib.suppress(EOFError):  # there is no more to do
+        while True:
+            train_together(pipe.recv(), pipe.send)
 
 
 def _end_with(sentinel: int) -> None:
@@ -120,6 +150,11 @@ def sensible_jobs(devices: str) -> int:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         jobs = min(jobs, memory // _MEMORY_OF_A_WORKER)
     return max(1, jobs)
+
+
+def sensible_bundles(devices: str) -> int:
+    """How many bundles a worker may train: memory on a GPU is given back only when a process ends."""
+    return _BUNDLES_OF_A_WORKER if devices == "cpu" else 1
 
 
 def _cores() -> set[int]:

@@ -62,7 +62,7 @@ class Program:
     """How many steps are compiled into one piece."""
 
     # Drawing weights takes no time, however little the compiler thinks about it; compiling it took seconds.
-    @partial(jax.jit, static_argnames="self", compiler_options={"xla_backend_optimization_level": 1})
+    @partial(jax.jit, static_argnames="self", compiler_options={"xla_backend_optimization_level": 0})
     def initial(self, keys: Any, statistics: Statistics) -> TrainState:
         """The state of every seed before the first step."""
 
@@ -120,7 +120,7 @@ class Program:
             state, terms = jax.lax.scan(several_steps, state, steps)
             return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
-        return _over_seeds(one_seed, in_axes=(0, 0 if self.data_differs else None))(state, data)
+        return _over_seeds(one_seed, self.data_differs)(state, data)
 
     @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state")
     def fed_chunk(self, state: TrainState, start: int, fed: Any, *, length: int) -> tuple[TrainState, dict]:
@@ -134,18 +134,26 @@ class Program:
             state, terms = jax.lax.scan(body, state, (start + jnp.arange(length), *fed), unroll=self.unroll)
             return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
-        return _over_seeds(one_seed, in_axes=(0, 0))(state, fed)
+        return _over_seeds(one_seed, data_differs=True)(state, fed)
 
 
-def _over_seeds(one_seed: Callable[[Any, Any], Any], in_axes: tuple[int, int | None]) -> Callable[[Any, Any], Any]:
-    """`one_seed` for each entry of a leading axis; where there is one entry, without batched matrix products."""
+def _over_seeds(one_seed: Callable[[Any, Any], Any], data_differs: bool) -> Callable[[Any, Any], Any]:
+    """`one_seed` for each entry of the state's leading axis, and of the data's if that differs.
+
+    An accelerator is not busy with one seed and trains them side by side. A CPU is, and takes one after the other: the
+    program is compiled in less time, and a seed's weights are the same to the bit whatever others are trained with it.
+    """
 
     def all_seeds(state: Any, data: Any) -> Any:
-        if len(jax.tree.leaves(state)[0]) > 1:
-            return jax.vmap(one_seed, in_axes=in_axes)(state, data)
-        first_state = jax.tree.map(lambda leaf: leaf[0], state)
-        first_data = data if in_axes[1] is None else jax.tree.map(lambda leaf: leaf[0], data)
-        return jax.tree.map(lambda leaf: leaf[None], one_seed(first_state, first_data))
+        entries, shared = ((state, data), ()) if data_differs else ((state,), (data,))
+
+        def one(entry: Any) -> Any:
+            return one_seed(*entry, *shared)
+
+        if len(jax.tree.leaves(state)[0]) == 1:  # without an axis that would batch the matrix products
+            found = one(jax.tree.map(lambda leaf: leaf[0], entries))
+            return jax.tree.map(lambda leaf: leaf[None], found)
+        return jax.lax.map(one, entries) if jax.default_backend() == "cpu" else jax.vmap(one)(entries)
 
     return all_seeds
 
@@ -158,8 +166,9 @@ class Trainer:
     those that `lanes` picks out, and then just as if they had been trained alone.
 
     The same seeds give the same weights to the bit on the same machine, whether the training was interrupted, resumed
-    or cut into other chunks. With several `devices` each takes a part of every batch; sums are then taken in another
-    order, and weights agree to rounding, as they do for another number of seeds.
+    or cut into other chunks; on a CPU also whatever other seeds are trained with them. With several `devices` each
+    takes a part of every batch; sums are then taken in another order, and weights agree to rounding, as they do for
+    another number of seeds on an accelerator.
     """
 
     def __init__(
