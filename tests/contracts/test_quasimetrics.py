@@ -206,7 +206,7 @@ def test_pairs_after_the_last_one_to_measure_count_for_nothing(member: str, monk
 def test_different_pairs_are_each_pair_once() -> None:
     first, second = np.random.default_rng(0).integers(0, 5, (2, 60))
     once = jax.jit(blocks.different_pairs, static_argnums=2)(jnp.asarray(first), jnp.asarray(second), 5)
-    count = int(once.count)
+    count = int(once.how_many)
     found = list(zip(once.first[:count].tolist(), once.second[:count].tolist(), strict=True))
     assert sorted(found) == sorted(set(zip(first.tolist(), second.tolist(), strict=True)))
     np.testing.assert_array_equal(once.first[once.place], first)

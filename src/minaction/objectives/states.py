@@ -93,7 +93,7 @@ class DistinctStates(States):
         if len(self.table) ** 2 > _TABLE_PER_PAIR * len(first):
             return _apart(distance.quasimetric.among(latent, latent, first, second), pairs)
         once = different_pairs(first, second, len(self.table))
-        found = distance.quasimetric.among(latent, latent, once.first, once.second, once.count)
+        found = distance.quasimetric.among(latent, latent, once.first, once.second, once.how_many)
         return _apart(found[once.place], pairs)
 
     def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:

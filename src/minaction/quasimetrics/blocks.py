@@ -29,8 +29,8 @@ class DifferentPairs(NamedTuple):
 
     first: Int[Array, " n"]
     second: Int[Array, " n"]
-    count: Int[Array, ""]
-    """How many there are; what comes after them means nothing."""
+    how_many: Int[Array, ""]
+    """What comes after them means nothing."""
     place: Int[Array, " n"]
     """Which of them each of the original pairs is."""
 
