@@ -9,6 +9,7 @@ from ..errors import InputError
 from .bundles import Bundle, bundled
 from .cells import Cell, Group
 from .display import Display, Tally, displayed
+from .order import LongestFirst
 from .store import Store, disk_is_full
 from .work import Backend, Event
 
@@ -28,6 +29,7 @@ class _Suite:
         self._store, self._cells, self._backend, self._display = store, cells, backend, display
         self._given_up: set[str] = set()
         self._tasks_not_here: set[str] = set()
+        self._order = LongestFirst()
 
     def run(self) -> None:
         # More than once: what was under way is trained with its own seeds before others of its name.
@@ -43,6 +45,8 @@ class _Suite:
                 if event.group not in at_work:  # news from another machine can come late
                     continue
                 group = at_work[event.group]
+                if event.kind == "started":
+                    self._order.began(group)
                 if event.is_end:
                     self._settle(at_work.pop(event.group), event)
                 self._display.show(group, event)
@@ -51,6 +55,7 @@ class _Suite:
         """Put what became of a group into the store and the tally."""
         tally = self._display.tally
         if event.kind == "finished":
+            self._order.finished(group)
             self._store.keep(group)
             tally.done = sum(map(self._store.has, self._cells))
         elif event.kind == "failed":
@@ -65,7 +70,10 @@ class _Suite:
 
     def _possible(self, bundles: list[Bundle]) -> Iterator[Bundle]:
         """The bundles, asked for one by one, without groups of a task that turned out to need a missing extra."""
-        for bundle in bundles:
+        waiting = list(bundles)
+        while waiting:
+            bundle = self._order.next_of(waiting)
+            waiting.remove(bundle)
             possible = [group for group in bundle if group.task not in self._tasks_not_here]
             for group in bundle:
                 if group.task in self._tasks_not_here:
