@@ -35,6 +35,18 @@ def test_distance_broadcasts() -> None:
     assert model.distance(STATES[:, None], STATES[None, :7]).shape == (50, 7)
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(50, 50), (7, 1), (1, 100), (13, 29), (0, 5), (5, 0)])
+def test_blocks_have_one_shape_and_miss_nothing(rows: int, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minaction.model, "WORKING_BYTES", 8 * 32 * 13)
+    seen, shapes = np.zeros((rows, columns), bool), set[tuple[int, int]]()
+    for down, across in minaction.model._blocks(rows, columns, 32):
+        seen[down, across] = True
+        shapes.add(seen[down, across].shape)
+    assert seen.all()
+    assert len(shapes) == (1 if seen.size else 0)
+    assert all(height * width <= 13 for height, width in shapes)
+
+
 @pytest.mark.parametrize("quasimetric", QUASIMETRIC_NAMES)
 def test_pairwise_agrees_with_distance_for_any_block_size(quasimetric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = untrained(quasimetric)
