@@ -20,7 +20,7 @@ from ..devices import Devices
 from ..distance import Distance
 from ..quasimetrics.blocks import different_pairs
 
-# Where all pairs of different states are more than this many times those of a batch, hardly any is drawn twice.
+# Repetitions are found with a table of all pairs of states; where it is this many times a batch, few pairs repeat.
 _TABLE_PER_PAIR = 64
 
 Encode = Callable[[Float[Array, "rows size"]], Float[Array, "rows latent"]]

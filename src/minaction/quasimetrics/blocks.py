@@ -30,7 +30,7 @@ class DifferentPairs(NamedTuple):
     first: Int[Array, " n"]
     second: Int[Array, " n"]
     how_many: Int[Array, ""]
-    """What comes after them means nothing."""
+    """How many they are; what comes after them means nothing."""
     place: Int[Array, " n"]
     """Which of them each of the original pairs is."""
 
@@ -64,7 +64,7 @@ def in_blocks(size: int, *arrays: Array) -> tuple[Array, ...]:
 
 
 def over_blocks(measure: Callable[..., Any], size: int, count: Count, *arrays: Array) -> Any:
-    """`measure` of the first `count` rows of the arrays, a block at a time; zeros for the others."""
+    """`measure` of the first `count` rows of the arrays, a block at a time; the others mean nothing."""
     blocks = in_blocks(size, *arrays)
 
     def measure_block(k: Array, found: Any) -> Any:

@@ -141,7 +141,8 @@ def _over_seeds(one_seed: Callable[[Any, Any], Any], data_differs: bool) -> Call
     """`one_seed` for each entry of the state's leading axis, and of the data's if that differs.
 
     An accelerator is not busy with one seed and trains them side by side. A CPU is, and takes one after the other: the
-    program is compiled in less time, and a seed's weights are the same to the bit whatever others are trained with it.
+    program is compiled in less time, and on shared data a seed's weights are the same to the bit whatever others are
+    trained with it.
     """
 
     def all_seeds(state: Any, data: Any) -> Any:
@@ -166,9 +167,9 @@ class Trainer:
     those that `lanes` picks out, and then just as if they had been trained alone.
 
     The same seeds give the same weights to the bit on the same machine, whether the training was interrupted, resumed
-    or cut into other chunks; on a CPU also whatever other seeds are trained with them. With several `devices` each
-    takes a part of every batch; sums are then taken in another order, and weights agree to rounding, as they do for
-    another number of seeds on an accelerator.
+    or cut into other chunks; on a CPU also whatever other seeds are trained on the same data. With several `devices`
+    each takes a part of every batch; sums are then taken in another order, and weights agree to rounding, as they do
+    for another number of seeds on an accelerator, and beside seeds whose own data are larger.
     """
 
     def __init__(
