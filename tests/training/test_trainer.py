@@ -93,7 +93,7 @@ def test_encoding_distinct_states_once_gives_the_same_gradients(line_walks: Traj
     gradients = []
     for distinct in (True, False):
         trainer = Trainer(SMALL, line_walks, steps=10, encode_distinct=distinct)
-        tables, states = trainer._data
+        tables, states = trainer._data if trainer._at_once.batched else trainer._data[0]
         batch = SMALL.sample(jax.random.key(5), tables)
         distance = jax.tree.map(lambda leaf: leaf[0], trainer.state.distance)
         gradients.append(

@@ -29,8 +29,8 @@ class Objective(ABC):
     """What is minimised: hyperparameters as fields, mathematics and source in the docstring.
 
     A training step is: `sample` indices, `loss` with gradient with respect to the distance, one optimiser step,
-    `advance`. All of it runs inside one compiled program, under `vmap` over seeds. `extra` is whatever else the
-    objective carries along (a target network, a multiplier).
+    `advance`. All of it runs inside one compiled program, on an accelerator under `vmap` over seeds. `extra` is
+    whatever else the objective carries along (a target network, a multiplier).
     """
 
     name: ClassVar[str]

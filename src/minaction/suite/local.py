@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
+from ..cores import core_count, own_cores
 from ..errors import InputError
 from .bundles import Bundle
 from .cells import Group
@@ -145,7 +146,7 @@ def sensible_jobs(devices: str) -> int:
     """One worker for a GPU, else one for every core that has memory enough: a single core is used best."""
     if devices != "cpu":
         return 1
-    jobs = len(_cores()) or os.cpu_count() or 1
+    jobs = core_count()
     with contextlib.suppress(ValueError, OSError):  # not every system can tell how much memory it has
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         jobs = min(jobs, memory // _MEMORY_OF_A_WORKER)
@@ -157,16 +158,9 @@ def sensible_bundles(devices: str) -> int:
     return _BUNDLES_OF_A_WORKER if devices == "cpu" else 1
 
 
-def _cores() -> set[int]:
-    """The cores that are ours; none where the system cannot tell, and neither can have a process keep to some."""
-    with contextlib.suppress(AttributeError):
-        return os.sched_getaffinity(0)
-    return set()
-
-
 def _share_of_cores(place: int, jobs: int) -> set[int]:
     """The cores for one of several workers; they would get in each other's way with a thread each on every core."""
-    return set(sorted(_cores())[place % max(1, len(_cores())) :: jobs])
+    return set(sorted(own_cores())[place % core_count() :: jobs])
 
 
 @functools.cache  # it takes a second to ask

@@ -1,0 +1,86 @@
+"""Seeds that are trained in threads of a CPU: at the same time, and yet as if alone."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from minaction.devices import Devices
+from minaction.objectives import MadDist
+from minaction.training import Trainer, seeds
+from minaction.training.seeds import InLanes
+from minaction.trajectories import Trajectories
+from minaction.trees import named_leaves
+
+SMALL = replace(MadDist(), batch_size=8, constraint_batch_size=8)
+
+
+def test_as_many_lanes_at_a_time_as_there_are_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seeds, "core_count", lambda: 2)
+    lanes, both = InLanes(Devices()), threading.Barrier(2)
+    together = list[str]()
+
+    def train(state: jnp.ndarray, data: np.ndarray) -> tuple[jnp.ndarray]:
+        if int(state[0]) > 0:
+            both.wait(timeout=60)  # breaks unless another lane comes to this point before this one goes on
+            together.append(threading.current_thread().name)
+        return (state + data,)
+
+    data = lanes.put([np.array(10), np.array(20)], [0, 1, 1])
+    (found,) = lanes.train(train, jnp.array([0, 1, 2]), data, steps=5)
+    assert found.tolist() == [10, 21, 22]
+    assert len(set(together)) == 2
+
+
+def test_the_first_lane_of_a_new_program_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seeds, "core_count", lambda: 2)
+    lanes, at_work, most = InLanes(Devices()), list[int](), list[int]()
+    lock = threading.Lock()
+
+    def train(state: jnp.ndarray, data: np.ndarray) -> tuple[jnp.ndarray]:
+        with lock:
+            at_work.append(int(state[0]))
+            most.append(len(at_work))
+        threading.Event().wait(0.05)
+        with lock:
+            at_work.remove(int(state[0]))
+        return (state,)
+
+    for steps in (5, 7):  # programs of different lengths are compiled apart
+        most.clear()
+        lanes.train(train, jnp.arange(3), lanes.put([np.array(1)], [0, 0, 0]), steps)
+        assert most[0] == 1
+        assert max(most[1:]) == 2
+
+
+@pytest.mark.parametrize("cores", [1, 2, 5])
+def test_weights_do_not_depend_on_the_number_of_cores(
+    cores: int, line_walks: Trajectories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def weights(at_a_time: int, seed_numbers: list[int]) -> dict[str, np.ndarray]:
+        monkeypatch.setattr(seeds, "core_count", lambda: at_a_time)
+        trainer = Trainer(SMALL, line_walks, steps=20, seeds=seed_numbers)
+        for _ in range(4):
+            trainer.advance(5)
+        return {name: values[-3:] for name, values in named_leaves(trainer.state.distance).items()}
+
+    expected, found = weights(1, [3, 4, 5]), weights(cores, [1, 2, 3, 4, 5])
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], values, err_msg=name)
+
+
+def test_a_lane_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seeds, "core_count", lambda: 2)
+    lanes = InLanes(Devices())
+
+    def train(state: jnp.ndarray, data: np.ndarray) -> tuple[jnp.ndarray]:
+        if int(state[0]) == 2:
+            raise MemoryError("lane 2")
+        return (state,)
+
+    with pytest.raises(MemoryError, match="lane 2"):
+        lanes.train(train, jnp.arange(3), lanes.put([np.array(1)], [0, 0, 0]), steps=5)
