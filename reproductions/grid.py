@@ -1,6 +1,6 @@
 """Train the grid behind RESULTS.md: every task and method, the most telling ones longest.
 
-    python reproductions/grid.py runs/paper                 everything: about an hour on an H200, by estimate
+    python reproductions/grid.py runs/paper                 everything: some eighty minutes on an H200, by estimate
     python reproductions/grid.py runs/paper --part ants     one part: balls, ants or small
     python reproductions/grid.py runs/paper --list          what would be trained
 
@@ -23,6 +23,10 @@ from minaction.suite.runner import run_suite
 from minaction.suite.store import Store
 
 BALLS = tuple(task for task in MAZES if task.startswith("ogbench-pointmaze"))
+MEDIUM_STITCH, LARGE_STITCH, GIANT_STITCH = (
+    f"ogbench-pointmaze-{size}-stitch" for size in ("medium", "large", "giant")
+)
+MEDIUM_NAVIGATE, GIANT_NAVIGATE = (f"ogbench-pointmaze-{size}-navigate" for size in ("medium", "giant"))
 INERTIAL = ("pointmaze-umaze", "pointmaze-medium")
 BOTH = ("maddist", "tautdist")
 FAST = ("tdmaddist", "plandist-simple", "plandist", "hilbert")
@@ -39,6 +43,10 @@ class Stage(NamedTuple):
 
 PARTS = {
     "balls": (
+        Stage((GIANT_STITCH,), METHODS, 100_000),
+        Stage((LARGE_STITCH,), ("tdmaddist", "plandist", "hilbert", "qrl"), 100_000),
+        Stage((MEDIUM_STITCH,), ("tdmaddist", "plandist", "hilbert"), 100_000),
+        Stage((MEDIUM_NAVIGATE, GIANT_NAVIGATE), ("maddist",), 100_000),
         Stage(BALLS, BOTH, 50_000),
         Stage(BALLS, FAST, 16_000),
         Stage(INERTIAL, BOTH, 25_000),
@@ -47,10 +55,9 @@ PARTS = {
         Stage(INERTIAL, ("qrl",), 2_000),
     ),
     "ants": (
-        Stage((ANT_EXPLORE,), BOTH, 100_000),
+        Stage((ANT_EXPLORE,), (*BOTH, "tdmaddist", "plandist-simple", "plandist", "qrl"), 100_000),
+        Stage((ANT_EXPLORE,), ("hilbert",), 30_000),
         Stage(ANTS, BOTH, 40_000),
-        Stage((ANT_EXPLORE,), FAST, 30_000),
-        Stage((ANT_EXPLORE,), ("qrl",), 10_000),
         Stage(ANTS, FAST, 12_000),
         Stage(ANTS, ("qrl",), 4_000),
     ),
