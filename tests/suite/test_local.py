@@ -24,21 +24,6 @@ def _group(label: str, folder: Path) -> Group:
     return group
 
 
-@pytest.mark.parametrize(("cores", "jobs"), [(range(2), 2), (range(3, 11), 3), ({5}, 4), ({2, 7}, 1)])
-def test_workers_share_the_cores_out(cores: set[int], jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(cores), raising=False)
-    shares = [local._share_of_cores(place, jobs) for place in range(jobs)]
-    assert set().union(*shares) == set(cores)
-    assert all(shares)
-    if jobs <= len(cores):
-        assert sum(map(len, shares)) == len(cores), "no core has two workers"
-
-
-def test_where_no_cores_can_be_told_workers_keep_to_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    assert local._share_of_cores(1, 3) == set()
-
-
 def test_there_are_as_many_workers_as_cores_unless_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(6)), raising=False)
     monkeypatch.setattr(local, "_MEMORY_OF_A_WORKER", 1)

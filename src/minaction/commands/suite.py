@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..cli import Reproduce, Suite
+from ..cores import keeping_to, share_of_cores
 from ..errors import InputError, unknown_name
 from ..progress import counting_progress
 from ..suite.bundles import sensible_lanes
@@ -79,13 +80,14 @@ def say_cost(console: Console, store: Store, cells: Sequence[Cell], options: Sui
     """Show what is still to be trained and how long that will take."""
     store.check(cells)
     left = store.left(cells)
-    with counting_progress("measuring speeds") as progress:
+    jobs = 1 if options.backend == "ray" else options.jobs or sensible_jobs(default_devices())
+    # With the cores that a worker has, one of several.
+    with keeping_to(share_of_cores(0, jobs)), counting_progress("measuring speeds") as progress:
         found = estimates(store, left, cells, progress)
     console.print(f"{sum(map(store.has, cells))} of {len(cells)} cells are finished in {store.path}.", highlight=False)
     if not found:
         return
     console.print(_table(found))
-    jobs = 1 if options.backend == "ray" else options.jobs or sensible_jobs(default_devices())
     seconds = sum(estimate.seconds or 0.0 for estimate in found) / jobs
     workers = "one worker" if jobs == 1 else f"{jobs} workers"
     console.print(f"About {_duration(seconds)} with {workers} on a machine like this.", highlight=False)

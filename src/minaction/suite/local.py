@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
-from ..cores import core_count, own_cores
+from ..cores import core_count, share_of_cores
 from ..errors import InputError
 from .bundles import Bundle
 from .cells import Group
@@ -70,7 +70,7 @@ class Local:
         for worker in workers:
             if worker.place == place:
                 return worker
-        workers.append(_Worker(place, _share_of_cores(place, self.jobs)))
+        workers.append(_Worker(place, share_of_cores(place, self.jobs)))
         return workers[-1]
 
 
@@ -156,11 +156,6 @@ def sensible_jobs(devices: str) -> int:
 def sensible_bundles(devices: str) -> int:
     """How many bundles a worker may train: memory on a GPU is given back only when a process ends."""
     return _BUNDLES_OF_A_WORKER if devices == "cpu" else 1
-
-
-def _share_of_cores(place: int, jobs: int) -> set[int]:
-    """The cores for one of several workers; they would get in each other's way with a thread each on every core."""
-    return set(sorted(own_cores())[place % core_count() :: jobs])
 
 
 @functools.cache  # it takes a second to ask
