@@ -34,6 +34,7 @@ def test_a_model_is_saved_loaded_and_searched() -> None:
     assert nearest[0] == 0
 
 
+@pytest.mark.slow
 def test_a_learned_heuristic_saves_nodes() -> None:
     found = dict(re.findall(r"(\w+): (\d+) nodes", run(EXAMPLES / "heuristic_search.py")))
     assert int(found["learned"]) < int(found["Manhattan"]) < int(found["nothing"])

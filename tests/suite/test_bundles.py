@@ -187,6 +187,7 @@ def assert_same_cells(suites: Any, first: Path, second: Path) -> None:
         np.testing.assert_allclose(models[1].pairwise(states, states), expected, atol=0.1 * expected.max())
 
 
+@pytest.mark.slow
 def test_a_suite_side_by_side_ends_with_the_same_cells_even_if_killed(
     suites: Any, grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
