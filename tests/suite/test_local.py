@@ -45,7 +45,7 @@ def test_each_worker_keeps_to_cores_of_its_own(tmp_path: Path) -> None:
     assert {len(cores) for cores in kept} >= {len(os.sched_getaffinity(0)) // jobs}
 
 
-@pytest.mark.parametrize(("bundles", "workers"), [(2, 2), (9, 1)])
+@pytest.mark.parametrize(("bundles", "workers"), [pytest.param(1, 3, marks=pytest.mark.slow), (2, 2), (9, 1)])
 def test_a_worker_stays_for_some_bundles(bundles: int, workers: int, tmp_path: Path) -> None:
     groups = [_group(label, tmp_path) for label in ("one", "two", "three")]
     seen, finished = set[int | None](), list[str]()
