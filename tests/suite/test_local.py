@@ -24,13 +24,14 @@ def _group(label: str, folder: Path) -> Group:
     return group
 
 
-def test_there_are_as_many_workers_as_cores_unless_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_are_as_many_workers_as_cores_unless_memory_or_work_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(6)), raising=False)
     monkeypatch.setattr(local, "_MEMORY_OF_A_WORKER", 1)
-    assert sensible_jobs("cpu") == 6
+    assert sensible_jobs("cpu", groups=20) == 6
+    assert sensible_jobs("cpu", groups=4) == 4, "which have more cores each"
     monkeypatch.setattr(local, "_MEMORY_OF_A_WORKER", 1 << 60)
-    assert sensible_jobs("cpu") == 1
-    assert sensible_jobs("gpu") == 1
+    assert sensible_jobs("cpu", groups=20) == 1
+    assert sensible_jobs("gpu", groups=20) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system cannot tell")

@@ -14,22 +14,42 @@ def group(task: str, label: str) -> Group:
     return Group((Cell(task, Method(label, "maddist", {}), seed=0, steps=10),))
 
 
-def test_what_took_longest_on_an_earlier_task_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([0.0, 10.0, 10.0, 40.0])
-    monkeypatch.setattr(order.time, "monotonic", lambda: next(clock))
+def times_of(
+    took: dict[tuple[str, str], float], workers: int, monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[str, str]]:
+    """The order in which workers that are never idle begin with groups that take so long."""
+    now = 0.0
+    monkeypatch.setattr(order.time, "monotonic", lambda: now)
     longest_first = LongestFirst()
-    tasks = ("cliffwalking", "keydoor-gridworld")
-    waiting: list[Bundle] = [(group(task, label),) for task in tasks for label in ("a", "b", "c")]
-    for label in ("a", "b"):
-        bundle = longest_first.next_of(waiting)
-        assert bundle[0].name == group("cliffwalking", label).name, "as listed, while nothing is known"
-        waiting.remove(bundle)
-        longest_first.began(bundle[0])
-        longest_first.finished(bundle[0])
-    names = []
-    while waiting:
-        bundle = longest_first.next_of(waiting)
-        names.append((bundle[0].task, bundle[0].method.label))
-        waiting.remove(bundle)
-    later = [("keydoor-gridworld", label) for label in ("c", "b", "a")]
-    assert names == [("cliffwalking", "c"), *later], "c may take any time, b took longer than a"
+    waiting: list[Bundle] = [(group(*name),) for name in took]
+    busy, begun = list[tuple[float, Group]](), list[tuple[str, str]]()
+    while waiting or busy:
+        if waiting and len(busy) < workers:
+            bundle = longest_first.next_of(waiting)
+            waiting.remove(bundle)
+            name = (bundle[0].task, bundle[0].method.label)
+            begun.append(name)
+            longest_first.began(bundle[0])
+            busy.append((now + took[name], bundle[0]))
+        else:
+            busy.sort(key=lambda one: one[0])
+            now, finished = busy.pop(0)
+            longest_first.finished(finished)
+    return begun
+
+
+def test_every_task_is_tried_before_the_long_ones_and_the_short_ones_fill_the_gaps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    methods = {"a": 1.0, "b": 3.0, "c": 2.0}
+    tasks = {"cliffwalking": 10.0, "keydoor-gridworld": 30.0}
+    took = {(task, method): tasks[task] * methods[method] for task in tasks for method in methods}
+    begun = times_of(took, 2, monkeypatch)
+    assert begun[:2] == [("cliffwalking", "a"), ("keydoor-gridworld", "a")], "one of each, as listed"
+    assert begun[2:4] == [("keydoor-gridworld", "b"), ("keydoor-gridworld", "c")], "it takes longer by now"
+    assert begun[4:] == [("cliffwalking", "b"), ("cliffwalking", "c")], "the longer one first"
+
+
+def test_while_nothing_is_known_groups_come_as_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    took = {("cliffwalking", method): 1.0 for method in ("a", "b", "c")}
+    assert times_of(took, 3, monkeypatch) == list(took)

@@ -43,7 +43,7 @@ def reproduce(options: Reproduce) -> int:
     say_cost(console, store, grid.cells, options)
     if options.dry_run:
         return 0
-    tally = run_suite(store, grid.name, grid.cells, backend(options))
+    tally = run_suite(store, grid.name, grid.cells, backend(options, grid.cells))
     for path in _made(chosen, store, grid, options):
         console.print(f"wrote {path}", highlight=False)
     if tally.failed:

@@ -14,7 +14,7 @@ from ..cores import keeping_to, share_of_cores
 from ..errors import InputError, unknown_name
 from ..progress import counting_progress
 from ..suite.bundles import sensible_lanes
-from ..suite.cells import Cell
+from ..suite.cells import Cell, grouped
 from ..suite.estimate import Estimate, estimates
 from ..suite.grids import GRIDS, Grid, chosen, existing
 from ..suite.local import Local, default_devices, sensible_bundles, sensible_jobs
@@ -38,7 +38,7 @@ def suite(options: Suite) -> int:
         say_cost(console, store, grid.cells, options)
         console.print("Nothing was trained.", highlight=False)
         return 0
-    tally = run_suite(store, grid.name, grid.cells, backend(options))
+    tally = run_suite(store, grid.name, grid.cells, backend(options, grid.cells))
     console.print(f"{tally.done} of {tally.total} cells are in {store.path}", highlight=False)
     if tally.failed:
         console.print(f"{tally.failed} failed; why is in {store.path / 'failures'}", highlight=False)
@@ -67,20 +67,24 @@ def _grid(options: Suite) -> Grid:
     return own_grid(Path(options.grid), options.seeds, options.steps)
 
 
-def backend(options: Suite | Reproduce) -> Backend:
-    """Where a person wants it trained."""
+def backend(options: Suite | Reproduce, cells: Sequence[Cell]) -> Backend:
+    """Where a person wants the cells trained."""
     if options.backend == "ray":
         return RayCluster(options.address, options.device)
     devices = default_devices()
-    jobs, lanes = options.jobs or sensible_jobs(devices), options.lanes or sensible_lanes(devices)
-    return Local(jobs, lanes, sensible_bundles(devices))
+    return Local(_jobs(options, cells), options.lanes or sensible_lanes(devices), sensible_bundles(devices))
+
+
+def _jobs(options: Suite | Reproduce, cells: Sequence[Cell]) -> int:
+    """How many workers train the cells on this machine, however many of them are left: bits depend on their cores."""
+    return options.jobs or sensible_jobs(default_devices(), len(grouped(cells)))
 
 
 def say_cost(console: Console, store: Store, cells: Sequence[Cell], options: Suite | Reproduce) -> None:
     """Show what is still to be trained and how long that will take."""
     store.check(cells)
     left = store.left(cells)
-    jobs = 1 if options.backend == "ray" else options.jobs or sensible_jobs(default_devices())
+    jobs = 1 if options.backend == "ray" else _jobs(options, cells)
     # With the cores that a worker has, one of several.
     with keeping_to(share_of_cores(0, jobs)), counting_progress("measuring speeds") as progress:
         found = estimates(store, left, cells, progress)

@@ -142,11 +142,14 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def sensible_jobs(devices: str) -> int:
-    """One worker for a GPU, else one for every core that has memory enough: a single core is used best."""
+def sensible_jobs(devices: str, groups: int) -> int:
+    """One worker for a GPU, else one for every core that has memory enough: a single core is used best.
+
+    No more than the suite has groups, so that the seeds of few groups have all cores.
+    """
     if devices != "cpu":
         return 1
-    jobs = core_count()
+    jobs = min(core_count(), groups)
     with contextlib.suppress(ValueError, OSError):  # not every system can tell how much memory it has
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         jobs = min(jobs, memory // _MEMORY_OF_A_WORKER)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import jax
@@ -14,6 +15,7 @@ from jaxtyping import Array, Int
 from ..cores import core_count
 from ..devices import Devices
 from ..trees import stack_padded
+from .program import AT_ONCE
 
 Tree = TypeVar("Tree")
 
@@ -114,12 +116,12 @@ def _on_host(tree: Tree) -> Tree:
 # Each is one program for all arrays of a tree; taken one by one, JAX would compile one for each of their shapes.
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=AT_ONCE)
 def _lane(stacked: Tree, k: Int[Array, ""] | int) -> Tree:
     """The k-th entry of the leading axis, which stays."""
     return jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, k, 1), stacked)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=AT_ONCE)
 def _joined(lanes: Sequence[Tree]) -> Tree:
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *lanes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ from ..objectives.states import DistinctStates, RecordedStates, States
 from ..trajectories.dataset import Trajectories
 from ..trees import named_leaves, with_named_leaves
 from .feed import HostFeed
-from .program import Program, TrainState
+from .program import AT_ONCE, Program, TrainState
 from .seeds import seeds_on
 
 # The more seeds, the longer the steps and the less there is to gain from compiling several into a piece.
@@ -203,7 +204,7 @@ def _different(items: Sequence[Trajectories]) -> list[Trajectories]:
     return list({id(item): item for item in items}.values())
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=AT_ONCE)
 def _entry(tree: Distance, k: int) -> Distance:
     """The k-th of every array's leading axis; one program, where JAX would compile one for every shape of an array."""
     return jax.tree.map(lambda leaf: leaf[k], tree)
