@@ -81,21 +81,21 @@ def test_only_groups_at_the_same_step_go_together() -> None:
 
 
 def test_a_store_knows_where_a_group_stands(tmp_path: Path) -> None:
-    store, one = Store(tmp_path / "store"), group("cliffwalking", steps=200)
+    store, one = Store(tmp_path / "store"), group("cliffwalking", steps=400)
     with store.opened("mine"):
         assert store.step(one) == 0
         job = Job(one.name, store.prepare(one), one.config)
 
         def interrupt(event: Event) -> None:
-            if event.step == 120:
+            if event.step == 220:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
             train_together([job], interrupt)
-        assert store.step(one) == 100, "that is where its last checkpoint stands"
+        assert store.step(one) == 200, "that is where its last checkpoint stands"
         assert store.step(replace(one, cells=one.cells[:1])) == 0, "it would be trained anew"
         train_together([job], lambda event: None)
-        assert store.step(one) == 200
+        assert store.step(one) == 400
 
 
 def test_one_without_data_is_no_harm_to_the_others(tmp_path: Path) -> None:
@@ -131,12 +131,12 @@ def test_a_program_that_fails_does_so_for_all_it_trains(tmp_path: Path, monkeypa
 
 def test_runs_that_a_kill_left_at_different_steps_are_trained_apart(tmp_path: Path) -> None:
     jobs = []
-    for one in (group(MEDIUM, seeds=1, steps=200), group(LARGE, seeds=1, steps=200)):
+    for one in (group(MEDIUM, seeds=1, steps=400), group(LARGE, seeds=1, steps=400)):
         (tmp_path / one.task).mkdir()
         jobs.append(Job(one.name, tmp_path / one.task, one.config))
 
     def interrupt(event: Event) -> None:
-        if event.step > 100:
+        if event.step > 200:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -145,8 +145,8 @@ def test_runs_that_a_kill_left_at_different_steps_are_trained_apart(tmp_path: Pa
     train_together(jobs, events.append)
     told = [(event.group, event.step) for event in events if event.kind == "step"]
     first, second = ([step for name, step in told if name == job.name] for job in jobs)
-    assert (min(first), max(first)) == (120, 200), "it goes on from its checkpoint"
-    assert (min(second), max(second)) == (20, 200)
+    assert (min(first), max(first)) == (220, 400), "it goes on from its checkpoint"
+    assert (min(second), max(second)) == (20, 400)
     assert [event.group for event in events if event.kind == "finished"] == [job.name for job in jobs]
 
 

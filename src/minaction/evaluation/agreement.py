@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ..errors import InputError
 
@@ -134,8 +133,14 @@ def _measure(predicted: np.ndarray, true: np.ndarray, unreachable: np.ndarray) -
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """1, 2, 3, ... by size, ties their average; all NaN if any value is NaN."""
-    return rankdata(values, method="average", nan_policy="propagate")
+    """1, 2, 3, ... by size, ties their average; all NaN if any value is NaN.
+
+    As SciPy's `rankdata`, in two thirds of its time; and to load scipy.stats takes most of a second.
+    """
+    if np.isnan(values).any():
+        return np.full(values.shape, math.nan)
+    _, place, ties = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(ties) - (ties - 1) / 2)[place]
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from ..training.run import RunConfig
 
 _MOST_EVALUATIONS = 25
-_STEPS_BETWEEN_EVALUATIONS = 100
+_STEPS_BETWEEN_EVALUATIONS = 200
 
 
 @dataclass(frozen=True)
