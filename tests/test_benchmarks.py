@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from benchmarks import memory_mapped, objective_speed, pairwise, training_speed
+from benchmarks import memory_mapped, objective_speed, pairwise, small_suite, training_speed
 from benchmarks.contender import Advance, Contender, Round
 from benchmarks.data import random_walks
 
@@ -110,3 +110,12 @@ def test_the_speed_of_an_objective_is_written_with_its_device(tmp_path: Path) ->
     speeds = found["plandist"]["1 seed"]["seed_steps_per_second"]
     assert len(speeds) == 2
     assert all(speed > 0 for speed in speeds)
+
+
+def test_a_suite_is_timed_from_nothing_to_the_page(tmp_path: Path) -> None:
+    out = tmp_path / "suite.json"
+    small_suite.main(small_suite.Options("cliffwalking,plandist", seeds=1, steps=20, rounds=1, out=out))
+    (found,) = json.loads(out.read_text())["rounds"]
+    assert found["suite_seconds"] > found["page_seconds"] > 0
+    assert found["core_seconds"] > 1, "those of the workers count"
+    assert 1 < found["matrix_gflops"] < 10_000
