@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from .cells import Group
+from .pace import Paces
 from .work import Event
 
 _SECONDS_BETWEEN_LINES = 30.0
@@ -33,31 +34,16 @@ class Tally:
 
 
 @dataclass
-class _Course:
-    """How far a group has come, in steps: when it was first heard of, now, and at its end."""
-
-    first: int
-    now: int
-    end: int
-
-
-@dataclass
 class Display:
     """Shows events and the tally as they come."""
 
     console: Console
     tally: Tally
+    paces: Paces
     _progress: Progress
     _overall_bar: TaskID
-    _courses: dict[str, _Course] = field(default_factory=dict)
     _bars: dict[str, TaskID] = field(default_factory=dict)
-    _waiting_steps: int = 0
-    _began: float = field(default_factory=time.monotonic)
     _last_line: float = field(default_factory=time.monotonic)
-
-    def expect(self, groups: list[Group]) -> None:
-        """Say what is going to be trained."""
-        self._waiting_steps = sum(group.steps for group in groups)
 
     def show(self, group: Group, event: Event) -> None:
         """Show what happened to a group."""
@@ -76,10 +62,6 @@ class Display:
         self._line(f"{group.name}: {group.steps:,} steps, {_seeds(group)}")
 
     def _step(self, group: Group, event: Event) -> None:
-        if group.name not in self._courses:
-            self._waiting_steps -= group.steps
-            self._courses[group.name] = _Course(event.step, event.step, group.steps)
-        self._courses[group.name].now = event.step
         self._progress.update(self._bars[group.name], completed=event.step, note=event.text)
         self._overall()
         if time.monotonic() - self._last_line > _SECONDS_BETWEEN_LINES:
@@ -89,10 +71,6 @@ class Display:
         if group.name in self._bars:
             self.tally.running -= len(group.cells)
             self._progress.remove_task(self._bars.pop(group.name))
-        if group.name in self._courses:
-            self._courses[group.name].end = self._courses[group.name].now
-        else:
-            self._waiting_steps -= group.steps
         said = f"{event.kind}: {event.text}" if event.text else event.kind
         if event.kind == "finished":
             self._line(f"{group.name}: finished; {self._summary()}")
@@ -109,13 +87,8 @@ class Display:
         self._progress.update(self._overall_bar, completed=self.tally.done, note=self._summary())
 
     def _summary(self) -> str:
-        courses = self._courses.values()
-        trained = sum(course.now - course.first for course in courses)
-        left = self._waiting_steps + sum(course.end - course.now for course in courses)
-        if not trained or not left:
-            return str(self.tally)
-        seconds = (time.monotonic() - self._began) * left / trained
-        return f"{self.tally}, about {timedelta(seconds=round(seconds))} left"
+        seconds = self.paces.seconds_left()
+        return f"{self.tally}, about {timedelta(seconds=round(seconds))} left" if seconds else str(self.tally)
 
 
 def _seeds(group: Group) -> str:
@@ -124,7 +97,7 @@ def _seeds(group: Group) -> str:
 
 
 @contextlib.contextmanager
-def displayed(tally: Tally) -> Iterator[Display]:
+def displayed(tally: Tally, paces: Paces) -> Iterator[Display]:
     """A display for the length of a block: bars on a terminal, lines elsewhere."""
     console = Console(stderr=True)
     columns = (
@@ -135,4 +108,4 @@ def displayed(tally: Tally) -> Iterator[Display]:
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         bar = progress.add_task("suite", total=tally.total, completed=tally.done, note=str(tally))
-        yield Display(console, tally, progress, bar)
+        yield Display(console, tally, paces, progress, bar)

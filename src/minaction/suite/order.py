@@ -1,48 +1,32 @@
 """In which order to train: first something of every task, then what is likely to take longest.
 
 A long training that is begun last would leave all other workers with nothing to do, while short ones fill the gaps that
-long ones leave at the end. How long a task and a method take is known from what was trained before.
+long ones leave at the end.
 """
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Sequence
 
 from .bundles import Bundle
-from .cells import Group
+from .pace import Paces
 
 
 class LongestFirst:
-    """Learns from groups as they are trained what to train next."""
+    """Chooses what to train next, by what is known of how long it will take."""
 
-    def __init__(self) -> None:
-        self._began: dict[str, float] = {}
+    def __init__(self, paces: Paces) -> None:
+        self._paces = paces
         self._tasks_chosen = set[str]()
-        self._task_took: dict[str, float] = {}
-        self._method_took: dict[str, float] = {}
-
-    def began(self, group: Group) -> None:
-        """A worker has begun with the group."""
-        self._began[group.name] = time.monotonic()
-
-    def finished(self, group: Group) -> None:
-        """The group is trained."""
-        if group.name in self._began:
-            took = time.monotonic() - self._began[group.name]
-            self._task_took[group.task] = self._method_took[group.method.label] = took
 
     def next_of(self, waiting: Sequence[Bundle]) -> Bundle:
-        """The bundle to train next: of the task that took longest, with the method that did.
+        """The bundle to train next; among equals the first. What was never tried may take any time, and comes first."""
+        fit = self._paces.fit()
 
-        What was never timed may take any time; among equals the first comes first.
-        """
-
-        def length(bundle: Bundle) -> tuple[bool, float, float]:
-            task, method = bundle[0].task, bundle[0].method.label
-            untouched = task not in self._tasks_chosen
-            return untouched, self._task_took.get(task, math.inf), self._method_took.get(method, math.inf)
+        def length(bundle: Bundle) -> tuple[bool, bool, bool, float]:
+            group = bundle[0]
+            untouched = group.task not in self._tasks_chosen
+            return untouched, not fit.knows_task(group), not fit.knows_method(group), fit.pace(group) * group.steps
 
         chosen = max(waiting, key=length)
         self._tasks_chosen.update(group.task for group in chosen)

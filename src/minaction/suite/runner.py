@@ -10,6 +10,7 @@ from .bundles import Bundle, bundled
 from .cells import Cell, Group
 from .display import Display, Tally, displayed
 from .order import LongestFirst
+from .pace import Paces
 from .store import Store, disk_is_full
 from .work import Backend, Event
 
@@ -19,17 +20,18 @@ def run_suite(store: Store, name: str, cells: Sequence[Cell], backend: Backend) 
     store.check(cells)
     with _disk_errors(store), store.opened(name):
         tally = Tally(total=len(cells), done=sum(map(store.has, cells)))
-        with displayed(tally) as display:
-            _Suite(store, cells, backend, display).run()
+        paces = Paces()
+        with displayed(tally, paces) as display:
+            _Suite(store, cells, backend, display, paces).run()
         return tally
 
 
 class _Suite:
-    def __init__(self, store: Store, cells: Sequence[Cell], backend: Backend, display: Display) -> None:
-        self._store, self._cells, self._backend, self._display = store, cells, backend, display
+    def __init__(self, store: Store, cells: Sequence[Cell], backend: Backend, display: Display, paces: Paces) -> None:
+        self._store, self._cells, self._backend, self._display, self._paces = store, cells, backend, display, paces
         self._given_up: set[str] = set()
         self._tasks_not_here: set[str] = set()
-        self._order = LongestFirst()
+        self._order = LongestFirst(paces)
 
     def run(self) -> None:
         # More than once: what was under way is trained with its own seeds before others of its name.
@@ -38,24 +40,33 @@ class _Suite:
 
     def _train(self, groups: list[Group]) -> None:
         at_work = {group.name: group for group in groups}
-        self._display.expect(groups)
+        self._paces.expect(groups)
         bundles = bundled(groups, self._backend.lanes, self._store.step)
         with contextlib.closing(self._backend.run(self._possible(bundles), self._store.prepare)) as events:
             for event in events:
                 if event.group not in at_work:  # news from another machine can come late
                     continue
                 group = at_work[event.group]
-                if event.kind == "started":
-                    self._order.began(group)
+                self._pace(group, event)
                 if event.is_end:
                     self._settle(at_work.pop(event.group), event)
                 self._display.show(group, event)
+
+    def _pace(self, group: Group, event: Event) -> None:
+        """Learn from what happened how long groups take."""
+        if event.kind == "started":
+            self._paces.began(group)
+        elif event.kind == "step":
+            self._paces.stepped(group, event.step)
+        elif event.kind == "finished":
+            self._paces.finished(group)
+        else:
+            self._paces.dropped(group)
 
     def _settle(self, group: Group, event: Event) -> None:
         """Put what became of a group into the store and the tally."""
         tally = self._display.tally
         if event.kind == "finished":
-            self._order.finished(group)
             self._store.keep(group)
             tally.done = sum(map(self._store.has, self._cells))
         elif event.kind == "failed":
@@ -82,6 +93,7 @@ class _Suite:
                 yield tuple(possible)
 
     def _skip(self, group: Group) -> None:
+        self._paces.dropped(group)
         self._given_up.add(group.name)
         self._display.tally.skipped += len(group.cells)
 
