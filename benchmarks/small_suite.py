@@ -77,10 +77,12 @@ def once(options: Options, folder: Path) -> Round:
 
 
 def _timed(*arguments: str, cache: Path) -> float:
-    """How long the command takes."""
+    """How long the command takes; one that fails has said why."""
     began = time.monotonic()
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    subprocess.run([sys.executable, "-m", "minaction", *arguments], env=environment, check=True)
+    ended = subprocess.run([sys.executable, "-m", "minaction", *arguments], env=environment)
+    if ended.returncode:
+        raise SystemExit(ended.returncode)
     return time.monotonic() - began
 
 

@@ -119,3 +119,9 @@ def test_a_suite_is_timed_from_nothing_to_the_page(tmp_path: Path) -> None:
     assert found["suite_seconds"] > found["page_seconds"] > 0
     assert found["core_seconds"] > 1, "those of the workers count"
     assert 1 < found["matrix_gflops"] < 10_000
+
+
+def test_a_suite_that_fails_ends_its_benchmark_in_its_own_words(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        small_suite.main(small_suite.Options("clifwalking", rounds=1))
+    assert "did you mean 'cliffwalking'" in capfd.readouterr().err

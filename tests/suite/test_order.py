@@ -1,10 +1,11 @@
-"""What a suite trains next."""
+"""What a suite trains next, and how long it says that all will take."""
 
 from __future__ import annotations
 
 import pytest
 
 from minaction.suite import pace
+from minaction.suite.bundles import Bundle
 from minaction.suite.cells import Cell, Group, Method
 from minaction.suite.order import LongestFirst
 from minaction.suite.pace import Paces
@@ -27,12 +28,13 @@ class Simulated:
 
     def train(self, workers: int) -> float:
         """Train all; how long it took."""
-        order, waiting = LongestFirst(self.paces), [(group(*name),) for name in self.took]
-        self.paces.expect(one for (one,) in waiting)
+        order = LongestFirst(self.paces)
+        waiting: list[Bundle] = [(group(*name),) for name in self.took]
+        self.paces.expect(bundle[0] for bundle in waiting)
         coming = list[tuple[float, int, Group]]()
         while waiting or coming:
             if waiting and len(coming) < workers:
-                bundle: tuple[Group] = order.next_of(waiting)  # type: ignore[assignment, arg-type]
+                bundle = order.next_of(waiting)
                 waiting.remove(bundle)
                 self.begun.append((bundle[0].task, bundle[0].method.label))
                 self.paces.began(bundle[0])
@@ -99,3 +101,15 @@ def test_a_group_that_goes_on_is_judged_by_what_it_does_now(monkeypatch: pytest.
     now += 2.0
     paces.stepped(one, 8)
     assert paces.seconds_left() == pytest.approx(2.0)
+
+
+def test_news_of_a_lost_machine_that_come_late_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(pace.time, "monotonic", lambda: now)
+    paces, one = Paces(), group("cliffwalking", "a")
+    paces.began(one)
+    for step in (8, 2, 4):  # the first of them was sent before it started anew
+        paces.stepped(one, step)
+        now += 2.0
+        paces.seconds_left()
+    assert paces.seconds_left() == pytest.approx(4.0), "six steps, a second each, of which two have passed"

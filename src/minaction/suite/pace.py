@@ -65,7 +65,8 @@ class _Course:
     def stepped(self, step: int) -> None:
         """It has come to a step."""
         self.last = time.monotonic(), step
-        self.first = self.first or self.last
+        if self.first is None or step < self.first[1]:  # news of a machine that was lost can come late
+            self.first = self.last
 
     @property
     def start_up(self) -> float:
