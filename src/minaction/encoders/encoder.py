@@ -87,17 +87,22 @@ def build_encoder(network: Network, statistics: Statistics, *, key: PRNGKeyArray
     """An untrained encoder of the given shape."""
     statistics = statistics.scaled(network.scaling)
     size = statistics.mean.shape[0]
-    fourier_key, *member_keys = jax.random.split(key, 1 + network.members)
+    # Every member and every further stage has a key of its own; an encoder of one stage takes the key itself.
+    member_keys = jax.random.split(key, network.members) if network.members > 1 else [key]
     fourier = None
     if network.fourier_features:
         sigma = paced(network.fourier_sigma, statistics.pace, network.fourier_pace)
-        fourier = FourierFeatures(network.fourier_features, sigma, key=fourier_key)
+        fourier = FourierFeatures(network.fourier_features, sigma, key=jax.random.split(member_keys[0])[0])
         size = fourier.output_size
     stacks = []
     for member_key in member_keys:
-        inputs, stack = size, []
-        for sizes, stage_key in zip(network.stages, jax.random.split(member_key, len(network.stages)), strict=True):
-            stack.append(Perceptron(inputs, sizes, network.activation, network.layer_norm, key=stage_key))
+        inputs, stack, stage_key = size, [], member_key
+        for place, sizes in enumerate(network.stages):
+            own_key = stage_key
+            if len(network.stages) - place > 1:
+                own_key, stage_key = jax.random.split(stage_key)
+            (weight_key,) = jax.random.split(jax.random.split(own_key)[1], 1) if place == 0 else (own_key,)
+            stack.append(Perceptron(inputs, sizes, network.activation, network.layer_norm, key=weight_key))
             inputs = sizes[-1]
         stacks.append(tuple(stack))
     return Encoder(Standardise(statistics.mean, statistics.scale), fourier, tuple(stacks))
