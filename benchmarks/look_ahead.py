@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import tyro
 
-from minaction.mazes.ball import make_ogbench_maze
+from minaction.mazes._ball import make_ogbench_maze
 from minaction.planning import ExactBall, TabulatedBall
 
 from . import result

@@ -47,7 +47,7 @@ def training(path: str, episodes: int | None) -> Advance:
     """
     import numpy as np
 
-    from minaction.mapped import release_pages
+    from minaction._mapped import release_pages
     from minaction.objectives import MadDist
     from minaction.training import Trainer
     from minaction.trajectories import Trajectories

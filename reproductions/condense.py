@@ -13,8 +13,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from minaction.files import atomic_write
-from minaction.reports.records import Record, read_records
+from minaction._files import atomic_write
+from minaction.reports._records import Record, read_records
 
 
 def condensed(record: Record) -> dict[str, Any]:

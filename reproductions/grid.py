@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from minaction.suite.bundles import sensible_lanes
-from minaction.suite.cells import Cell, grouped
-from minaction.suite.grids import ANT_EXPLORE, ANTS, CLIFF_WALKING, GRID_WORLDS, MAZES, METHODS, paper
-from minaction.suite.local import Local, default_devices
-from minaction.suite.runner import run_suite
-from minaction.suite.store import Store
+from minaction.suite._bundles import sensible_lanes
+from minaction.suite._cells import Cell, grouped
+from minaction.suite._grids import ANT_EXPLORE, ANTS, CLIFF_WALKING, GRID_WORLDS, MAZES, METHODS, paper
+from minaction.suite._local import Local, default_devices
+from minaction.suite._runner import run_suite
+from minaction.suite._store import Store
 
 BALLS = tuple(task for task in MAZES if task.startswith("ogbench-pointmaze"))
 MEDIUM_STITCH, LARGE_STITCH, GIANT_STITCH = (

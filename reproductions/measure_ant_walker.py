@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from minaction.files import atomic_write, read_json, write_json
-from minaction.mazes.ant import Ants, maze_model, reset_noise, reset_states, uprightness
-from minaction.mazes.ant_recipes import ANT_RECIPES
-from minaction.mazes.walker import SHIPPED, Walker
-from minaction.mazes.walking import measure_gait
-from minaction.mazes.walking_time import route_lengths, shortest_routes
-from minaction.progress import counting_progress
-from minaction.reports.visits import draw_visits
-from minaction.tasks.ant_mazes import TASKS, AntTask
+from minaction._files import atomic_write, read_json, write_json
+from minaction._progress import counting_progress
+from minaction.mazes._ant import Ants, maze_model, reset_noise, reset_states, uprightness
+from minaction.mazes._ant_recipes import ANT_RECIPES
+from minaction.mazes._walker import SHIPPED, Walker
+from minaction.mazes._walking import measure_gait
+from minaction.mazes._walking_time import route_lengths, shortest_routes
+from minaction.reports._visits import draw_visits
+from minaction.tasks._ant_mazes import TASKS, AntTask
 from minaction.trajectories import read
 
 RESULTS = Path(__file__).parent / "results" / "ant-walker.json"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from minaction._files import write_json
 from minaction.evaluation import agreement
-from minaction.files import write_json
-from minaction.reports.fields import on_states
+from minaction.reports._fields import on_states
 from minaction.tasks import get_task
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from minaction.exact.maze import ball_steps
-from minaction.files import write_json
-from minaction.mazes.layouts import OGBENCH_LAYOUTS
+from minaction._files import write_json
+from minaction.exact._maze import ball_steps
+from minaction.mazes._layouts import OGBENCH_LAYOUTS
 
 COARSE, FINE = (5, 10, 20, 40), 80  # points along the side of a cell
 MAZES = ("medium", "large", "giant")

@@ -26,12 +26,12 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the package beside this sc
 
 from ant_walker.soft_actor_critic import ROW_SIZE, Learner, Settings, act, learn, make_learner, remember
 
-from minaction.files import read_json, read_tensors, write_json, write_tensors
-from minaction.mazes.ant import ACTION_SIZE, Ants, flat_ground, reset_noise, reset_states, uprightness
-from minaction.mazes.walker import Walker
-from minaction.mazes.walking import REDRAW, Gait, is_healthy, measure_gait, random_directions
-from minaction.progress import training_progress
-from minaction.trees import named_leaves, with_named_leaves
+from minaction._files import read_json, read_tensors, write_json, write_tensors
+from minaction._progress import training_progress
+from minaction._trees import named_leaves, with_named_leaves
+from minaction.mazes._ant import ACTION_SIZE, Ants, flat_ground, reset_noise, reset_states, uprightness
+from minaction.mazes._walker import Walker
+from minaction.mazes._walking import REDRAW, Gait, is_healthy, measure_gait, random_directions
 
 ANTS = 16
 BLOCK = 32  # steps of every ant between two calls of the learner

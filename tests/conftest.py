@@ -20,7 +20,7 @@ from jaxtyping import install_import_hook
 _CHECKED = ["encoders", "objectives", "quasimetrics.simple", "quasimetrics.norms", "quasimetrics.reductions"]
 install_import_hook([f"minaction.{name}" for name in _CHECKED], "beartype.beartype")
 
-from minaction.trajectories.dataset import Trajectories  # noqa: E402 (after the hook)
+from minaction.trajectories._dataset import Trajectories  # noqa: E402 (after the hook)
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from benchmarks.contender import Advance, Contender, Round
 from benchmarks.data import random_walks
 
 from minaction.objectives import PRESETS, MadDist
-from minaction.objectives.sampling import EpisodeTable
-from minaction.objectives.states import RecordedStates
+from minaction.objectives._sampling import EpisodeTable
+from minaction.objectives._states import RecordedStates
 from minaction.training import Trainer
 from minaction.trajectories import Trajectories
 

@@ -14,10 +14,10 @@ import jax
 import numpy as np
 import pytest
 
+from minaction._model import DistanceModel
+from minaction._trees import named_leaves
 from minaction.cli import COMMANDS, main
-from minaction.model import DistanceModel
-from minaction.trajectories.dataset import Trajectories
-from minaction.trees import named_leaves
+from minaction.trajectories._dataset import Trajectories
 
 SMALL = ["--set", "stages=16,8", "batch_size=16", "--set", "constraint_batch_size=16"]
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from minaction.cores import core_count, keeping_to, own_cores, share_of_cores
+from minaction._cores import core_count, keeping_to, own_cores, share_of_cores
 
 
 @pytest.mark.parametrize(("cores", "jobs"), [(range(2), 2), (range(3, 11), 3), ({5}, 4), ({2, 7}, 1)])

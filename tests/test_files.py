@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from minaction.errors import InputError
-from minaction.files import (
+from minaction._files import (
     FORMAT,
     atomic_write,
     map_tensors,
@@ -21,6 +20,7 @@ from minaction.files import (
     write_json,
     write_tensors,
 )
+from minaction.errors import InputError
 
 TENSORS = {
     "weights": np.arange(6, dtype=np.float32).reshape(2, 3),

@@ -6,7 +6,7 @@ import numpy as np
 import psutil
 import pytest
 
-from minaction.mapped import read_rows, release_pages, row_blocks
+from minaction._mapped import read_rows, release_pages, row_blocks
 
 
 def mapped(path: Path, values: np.ndarray, mode: str = "r", offset: int = 0) -> np.memmap:

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from minaction.mazes import walker
+from minaction.mazes import _walker as walker
 
 # A row of the replay buffer: state and next state without x and y, torques, command, displacement, fallen.
 ROW_PARTS = {"state": 27, "next_state": 27, "action": 8, "direction": 2, "displacement": 2, "fallen": 1}

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from ._model import DistanceModel as DistanceModel
     from .errors import InputError as InputError
     from .evaluation import Agreement as Agreement
     from .evaluation import agreement as agreement
     from .evaluation import evaluate as evaluate
     from .exact import minimum_action_distance as minimum_action_distance
     from .exact import observed_distance as observed_distance
-    from .model import DistanceModel as DistanceModel
     from .objectives import QRL as QRL
     from .objectives import Hilbert as Hilbert
     from .objectives import MadDist as MadDist
@@ -39,7 +39,7 @@ _HOMES = {
     "evaluate": "evaluation",
     "minimum_action_distance": "exact",
     "observed_distance": "exact",
-    "DistanceModel": "model",
+    "DistanceModel": "_model",
     "Hilbert": "objectives",
     "MadDist": "objectives",
     "PlanDist": "objectives",

@@ -318,47 +318,47 @@ def run(command: object) -> int:
     """Hand a parsed command to the module that carries it out, which is imported only now."""
     match command:
         case Train():
-            from .commands.train import train
+            from .commands._train import train
 
             return train(command)
         case Evaluate():
-            from .commands.inspect import evaluate
+            from .commands._inspect import evaluate
 
             return evaluate(command)
         case Distance():
-            from .commands.inspect import distance
+            from .commands._inspect import distance
 
             return distance(command)
         case Plan():
-            from .commands.plan import plan
+            from .commands._plan import plan
 
             return plan(command)
         case Suite():
-            from .commands.suite import suite
+            from .commands._suite import suite
 
             return suite(command)
         case Reproduce():
-            from .commands.reproduce import reproduce
+            from .commands._reproduce import reproduce
 
             return reproduce(command)
         case Report():
-            from .commands.report import report
+            from .commands._report import report
 
             return report(command)
         case Data():
-            from .commands.data import data
+            from .commands._data import data
 
             return data(command)
         case Tasks():
-            from .commands.catalogue import tasks
+            from .commands._catalogue import tasks
 
             return tasks()
         case Objectives():
-            from .commands.catalogue import objectives
+            from .commands._catalogue import objectives
 
             return objectives()
         case Doctor():
-            from .commands.doctor import doctor
+            from .commands._doctor import doctor
 
             return doctor()
     raise TypeError(f"unknown command {command!r}")

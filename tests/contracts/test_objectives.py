@@ -12,12 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from minaction.distance import Distance
+from minaction._distance import Distance
+from minaction._trees import named_leaves
 from minaction.objectives import PRESETS, Objective, make_objective
-from minaction.objectives.states import DistinctStates, RecordedStates, States
-from minaction.training.trainer import Trainer
-from minaction.trajectories.dataset import Trajectories
-from minaction.trees import named_leaves
+from minaction.objectives._states import DistinctStates, RecordedStates, States
+from minaction.training._trainer import Trainer
+from minaction.trajectories._dataset import Trajectories
 
 STEPS, CHUNK = 60, 20
 TINY: dict[str, dict[str, Any]] = {

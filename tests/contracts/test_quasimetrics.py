@@ -30,10 +30,10 @@ from minaction.quasimetrics import (
     Simple,
     Sum,
     WideNorm,
-    blocks,
     make_quasimetric,
     quasimetric_from_config,
 )
+from minaction.quasimetrics import _blocks as blocks
 
 MEMBERS: dict[str, Callable[[int], Quasimetric]] = {
     "simple": lambda size: Simple(),

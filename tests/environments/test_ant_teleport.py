@@ -12,8 +12,8 @@ from gymnasium.utils.env_checker import check_env
 pytest.importorskip("ogbench")
 
 from minaction.environments import ANT_TELEPORT
-from minaction.mazes.ant import ExactAnt
-from minaction.mazes.teleport import LAYOUT
+from minaction.mazes._ant import ExactAnt
+from minaction.mazes._teleport import LAYOUT
 
 
 def test_gymnasiums_checker_passes() -> None:

@@ -12,8 +12,8 @@ from gymnasium.utils.env_checker import check_env
 
 from minaction import environments
 from minaction.environments import ENTRY_POINTS, NoisyGridWorld, register, transition_graph
-from minaction.environments.cliff_walking import CliffWalking
-from minaction.environments.key_door import KeyDoorGridWorld
+from minaction.environments._cliff_walking import CliffWalking
+from minaction.environments._key_door import KeyDoorGridWorld
 from minaction.errors import InputError
 
 UP, DOWN, LEFT, RIGHT = range(4)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap, mannwhitneyu, trim_mean
 
 from minaction.errors import InputError
-from minaction.evaluation.statistics import interquartile_mean, probability_of_improvement, spread
+from minaction.evaluation._statistics import interquartile_mean, probability_of_improvement, spread
 
 numbers = st.floats(-5, 5)
 tasks = st.lists(st.lists(numbers, min_size=1, max_size=6), min_size=1, max_size=4)

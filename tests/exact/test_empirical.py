@@ -7,8 +7,8 @@ import heapq
 import numpy as np
 import pytest
 
-from minaction.exact.empirical import observed_distance, observed_transitions
-from minaction.trajectories.dataset import Trajectories
+from minaction.exact._empirical import observed_distance, observed_transitions
+from minaction.trajectories._dataset import Trajectories
 
 
 def walk(data: Trajectories, source: tuple[float, ...]) -> dict[tuple[float, ...], float]:

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from minaction.errors import InputError
-from minaction.exact.graph import minimum_action_distance
+from minaction.exact._graph import minimum_action_distance
 
 
 def floyd_warshall(num_nodes: int, edges: np.ndarray, costs: np.ndarray) -> np.ndarray:
@@ -162,7 +162,7 @@ def test_a_graph_that_makes_no_sense_is_refused(num_nodes: int, edges: list, cos
 
 def test_nothing_that_learns_is_imported() -> None:
     check = (
-        "import sys, minaction.exact.graph, minaction.exact.empirical; "
+        "import sys, minaction.exact._graph, minaction.exact._empirical; "
         "sys.exit(bool({'jax', 'equinox', 'optax'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

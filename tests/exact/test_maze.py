@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.exact.maze import ball_steps, cell_distances, free_lattice
-from minaction.mazes.layouts import OGBENCH_LAYOUTS, POINT_MAZE_LAYOUTS, MazeLayout
+from minaction.exact._maze import ball_steps, cell_distances, free_lattice
+from minaction.mazes._layouts import OGBENCH_LAYOUTS, POINT_MAZE_LAYOUTS, MazeLayout
 
 ALL_LAYOUTS = [*OGBENCH_LAYOUTS.values(), *POINT_MAZE_LAYOUTS.values()]
 

@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("ogbench")
 
 from minaction.errors import InputError
-from minaction.mazes.ant import Ants, ExactAnt, flat_ground, maze_model, reset_noise, reset_states, uprightness
-from minaction.mazes.ball import make_ogbench_maze
-from minaction.mazes.layouts import ANT_LAYOUTS
-from minaction.mazes.teleport import LAYOUT, WHITE_HOLES
+from minaction.mazes._ant import Ants, ExactAnt, flat_ground, maze_model, reset_noise, reset_states, uprightness
+from minaction.mazes._ball import make_ogbench_maze
+from minaction.mazes._layouts import ANT_LAYOUTS
+from minaction.mazes._teleport import LAYOUT, WHITE_HOLES
 
 
 def put(environment: Any, state: np.ndarray) -> None:

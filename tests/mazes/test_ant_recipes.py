@@ -11,12 +11,12 @@ import pytest
 
 pytest.importorskip("ogbench")
 
-from minaction.mazes.ant import Ants, maze_model, uprightness
-from minaction.mazes.ant_recipes import ANT_RECIPES
-from minaction.mazes.ball import make_ogbench_maze
-from minaction.mazes.recipes import Draws, generators
-from minaction.mazes.teleport import BLACK_HOLES, DESTINATIONS, LAYOUT, WHITE_HOLES, black_hole_at, hops_as_mapped
-from minaction.mazes.walker import Walker
+from minaction.mazes._ant import Ants, maze_model, uprightness
+from minaction.mazes._ant_recipes import ANT_RECIPES
+from minaction.mazes._ball import make_ogbench_maze
+from minaction.mazes._recipes import Draws, generators
+from minaction.mazes._teleport import BLACK_HOLES, DESTINATIONS, LAYOUT, WHITE_HOLES, black_hole_at, hops_as_mapped
+from minaction.mazes._walker import Walker
 
 NAVIGATE = ANT_RECIPES["ogbench-antmaze-medium-navigate"]
 EXPLORE = ANT_RECIPES["ogbench-antmaze-medium-explore"]
@@ -82,7 +82,7 @@ def test_explore_keeps_a_direction_for_ten_steps() -> None:
 def test_same_seed_same_bytes_whatever_the_blocks_and_threads(recipe: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = replace(recipe, length=60)
     large = recipe.collect(1, 9, keep_actions=True, threads=1)
-    monkeypatch.setattr("minaction.mazes.ant_recipes._ANTS_AT_ONCE", 2)
+    monkeypatch.setattr("minaction.mazes._ant_recipes._ANTS_AT_ONCE", 2)
     small, other = recipe.collect(1, 5, keep_actions=True, threads=2), recipe.collect(2, 5)
     assert large.first(5).states.tobytes() == small.states.tobytes()
     assert large.actions is not None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from minaction.mazes.ball import make_ogbench_maze
-from minaction.mazes.layouts import OGBENCH_LAYOUTS, POINT_MAZE_LAYOUTS
-from minaction.mazes.point import make_point_maze
-from minaction.mazes.routes import cells_at_distance, next_cells, vertex_cells
+from minaction.mazes._ball import make_ogbench_maze
+from minaction.mazes._layouts import OGBENCH_LAYOUTS, POINT_MAZE_LAYOUTS
+from minaction.mazes._point import make_point_maze
+from minaction.mazes._routes import cells_at_distance, next_cells, vertex_cells
 
 pytest.importorskip("ogbench")
 pytest.importorskip("gymnasium_robotics")

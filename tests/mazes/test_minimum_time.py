@@ -11,9 +11,9 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from minaction.errors import InputError
-from minaction.exact.maze import cell_distances
-from minaction.mazes.layouts import POINT_MAZE_LAYOUTS
-from minaction.mazes.minimum_time import (
+from minaction.exact._maze import cell_distances
+from minaction.mazes._layouts import POINT_MAZE_LAYOUTS
+from minaction.mazes._minimum_time import (
     BALL_MASS,
     DAMPING,
     MOTOR_FORCE,
@@ -22,7 +22,7 @@ from minaction.mazes.minimum_time import (
     fastest_way,
     least_steps,
 )
-from minaction.mazes.point import InertialBallMaze
+from minaction.mazes._point import InertialBallMaze
 
 UMAZE = POINT_MAZE_LAYOUTS["umaze"]
 # Where the ball's centre may be in the U maze: upper, right and lower corridor as x from, x to, y from, y to.

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minaction.mazes.layouts import POINT_MAZE_LAYOUTS
-from minaction.mazes.point import POINT_MAZE_RECIPES, InertialBallMaze, RandomForceRecipe, make_point_maze
+from minaction.mazes._layouts import POINT_MAZE_LAYOUTS
+from minaction.mazes._point import POINT_MAZE_RECIPES, InertialBallMaze, RandomForceRecipe, make_point_maze
 
 pytest.importorskip("gymnasium_robotics")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.exact.maze import cell_distances
-from minaction.mazes.ball import BallMaze, make_ogbench_maze
-from minaction.mazes.layouts import OGBENCH_LAYOUTS
-from minaction.mazes.recipes import OGBENCH_RECIPES, BallRecipe
-from minaction.mazes.routes import vertex_cells
+from minaction.exact._maze import cell_distances
+from minaction.mazes._ball import BallMaze, make_ogbench_maze
+from minaction.mazes._layouts import OGBENCH_LAYOUTS
+from minaction.mazes._recipes import OGBENCH_RECIPES, BallRecipe
+from minaction.mazes._routes import vertex_cells
 
 pytest.importorskip("ogbench")
 
@@ -155,7 +155,7 @@ def test_same_seed_same_bytes_and_a_longer_set_begins_with_the_shorter() -> None
 def test_blocks_make_no_difference_and_progress_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = OGBENCH_RECIPES["ogbench-pointmaze-medium-stitch"]
     whole = recipe.collect(0, 7, keep_actions=True)
-    monkeypatch.setattr("minaction.mazes.recipes._EPISODES_AT_ONCE", 3)
+    monkeypatch.setattr("minaction.mazes._recipes._EPISODES_AT_ONCE", 3)
     seen: list[tuple[int, int]] = []
     parts = recipe.collect(0, 7, lambda done, total: seen.append((done, total)), keep_actions=True)
     assert seen == [(3, 7), (6, 7), (7, 7)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.mazes.teleport import (
+from minaction.mazes._teleport import (
     BLACK_HOLES,
     LAYOUT,
     WHITE_HOLES,
@@ -16,7 +16,7 @@ from minaction.mazes.teleport import (
     hop,
     hops_as_mapped,
 )
-from minaction.trajectories.dataset import Trajectories
+from minaction.trajectories._dataset import Trajectories
 
 BLACK, WHITE = LAYOUT.centre(BLACK_HOLES), LAYOUT.centre(WHITE_HOLES)
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.mazes.ant import reset_noise, reset_states
-from minaction.mazes.walker import SHIPPED, Walker, features, quarters_ahead, turn_actions, turn_features
-from minaction.mazes.walking import Gait, measure_gait, random_directions
+from minaction.mazes._ant import reset_noise, reset_states
+from minaction.mazes._walker import SHIPPED, Walker, features, quarters_ahead, turn_actions, turn_features
+from minaction.mazes._walking import Gait, measure_gait, random_directions
 
 
 def rotation(quaternion: np.ndarray) -> np.ndarray:
@@ -137,7 +137,7 @@ def turned(states: np.ndarray) -> np.ndarray:
 def test_a_turned_ant_does_the_same() -> None:
     """The symmetry that the policy makes use of: stepping and turning by 90 degrees can be exchanged."""
     pytest.importorskip("ogbench")
-    from minaction.mazes.ant import Ants, flat_ground
+    from minaction.mazes._ant import Ants, flat_ground
 
     random = np.random.default_rng(0)
     alone, both, once = Ants(flat_ground(), 1), Ants(flat_ground(), 2), np.array([1])

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from minaction.distance import Architecture
+from minaction._distance import Architecture
 from minaction.encoders import Network, build_encoder
-from minaction.encoders.fourier import FourierFeatures, paced
-from minaction.encoders.mlp import selu
-from minaction.encoders.standardise import fit_statistics
+from minaction.encoders._fourier import FourierFeatures, paced
+from minaction.encoders._mlp import selu
+from minaction.encoders._standardise import fit_statistics
 from minaction.errors import InputError
 
 

@@ -12,13 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from minaction.distance import Distance
+from minaction._distance import Distance
 from minaction.encoders import Encoder, Network
-from minaction.encoders.standardise import Standardise, fit_statistics
+from minaction.encoders._standardise import Standardise, fit_statistics
 from minaction.objectives import QRL, Hilbert, MadDist, Objective, PlanDist, TDMadDist
-from minaction.objectives.states import RecordedStates
+from minaction.objectives._states import RecordedStates
 from minaction.quasimetrics import make_quasimetric
-from minaction.trajectories.dataset import Trajectories
+from minaction.trajectories._dataset import Trajectories
 
 SIMPLE_ALPHA = 0.9
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from minaction.objectives.sampling import (
+from minaction.objectives._sampling import (
     EpisodeTable,
     any_states,
     below,
@@ -21,7 +21,7 @@ from minaction.objectives.sampling import (
     transitions,
     transitions_with_goals,
 )
-from minaction.trajectories.dataset import Trajectories
+from minaction.trajectories._dataset import Trajectories
 
 LENGTHS = [4, 1, 3, 6, 1]
 

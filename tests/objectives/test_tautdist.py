@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from minaction.encoders import Network
-from minaction.encoders.standardise import fit_statistics
+from minaction.encoders._standardise import fit_statistics
 from minaction.errors import InputError
 from minaction.evaluation import agreement
 from minaction.exact import minimum_action_distance, observed_distance
 from minaction.objectives import TautDist
-from minaction.objectives.states import RecordedStates
-from minaction.objectives.tautdist import distinct_bounds
+from minaction.objectives._states import RecordedStates
+from minaction.objectives._tautdist import distinct_bounds
 from minaction.training import Trainer, fit
-from minaction.trajectories.dataset import Trajectories
+from minaction.trajectories._dataset import Trajectories
 
 SMALL = TautDist(network=Network(stages=((24, 12),), fourier_features=5), batch_size=30, bound_batch_size=40)
 

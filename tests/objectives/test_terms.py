@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import expectile as scipy_expectile
 
-from minaction.objectives.terms import expectile_weight, moved_towards, push_term
+from minaction.objectives._terms import expectile_weight, moved_towards, push_term
 
 
 def test_expectile_weight_is_the_expectile_for_non_negative_advantages() -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.mazes.ant import ExactAnt, uprightness
-from minaction.mazes.ant_recipes import AntRecipe
-from minaction.mazes.ball import make_ogbench_maze
-from minaction.mazes.layouts import ANT_LAYOUTS
-from minaction.mazes.walking_time import route_lengths
+from minaction.mazes._ant import ExactAnt, uprightness
+from minaction.mazes._ant_recipes import AntRecipe
+from minaction.mazes._ball import make_ogbench_maze
+from minaction.mazes._layouts import ANT_LAYOUTS
+from minaction.mazes._walking_time import route_lengths
 from minaction.planning import (
     DatasetGuided,
     Episodes,
@@ -26,12 +26,12 @@ from minaction.planning import (
     untrained_on,
     walking_truth,
 )
-from minaction.planning.acting import WalkingAnts
-from minaction.planning.episodes import NOISE, TASK_CELLS
-from minaction.planning.picture import draw_paths
+from minaction.planning._acting import WalkingAnts
+from minaction.planning._episodes import NOISE, TASK_CELLS
+from minaction.planning._picture import draw_paths
 from minaction.tasks import all_tasks
-from minaction.tasks.ant_mazes import standing_at, walking_speed
-from minaction.trajectories.dataset import Trajectories
+from minaction.tasks._ant_mazes import standing_at, walking_speed
+from minaction.trajectories._dataset import Trajectories
 
 MEDIUM = ANT_LAYOUTS["medium"]
 FEW = DatasetGuided(candidates=16, horizon=25, interval=10)

@@ -10,13 +10,13 @@ import pytest
 from scipy.stats import binomtest
 
 from minaction.errors import InputError
-from minaction.exact.maze import ball_steps
-from minaction.mazes.ball import make_ogbench_maze
-from minaction.mazes.layouts import OGBENCH_LAYOUTS
+from minaction.exact._maze import ball_steps
+from minaction.mazes._ball import make_ogbench_maze
+from minaction.mazes._layouts import OGBENCH_LAYOUTS
 from minaction.planning import Episodes, euclidean, evaluate_planning, learned_fields, step_truth, untrained
-from minaction.planning.acting import Balls
-from minaction.planning.episodes import NOISE, TASK_CELLS
-from minaction.planning.evaluate import wilson_interval
+from minaction.planning._acting import Balls
+from minaction.planning._episodes import NOISE, TASK_CELLS
+from minaction.planning._evaluate import wilson_interval
 
 MEDIUM = OGBENCH_LAYOUTS["medium"]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from minaction.cli import Plan
-from minaction.commands.plan import plan, plan_cell
+from minaction.commands._plan import plan, plan_cell
 from minaction.errors import InputError
-from minaction.mazes.layouts import OGBENCH_LAYOUTS
+from minaction.mazes._layouts import OGBENCH_LAYOUTS
 from minaction.planning import untrained
-from minaction.training.run import RunConfig, RunDirectory
+from minaction.training._run import RunConfig, RunDirectory
 
 MAZE = "ogbench-pointmaze-medium-stitch"
 

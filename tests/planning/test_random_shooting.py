@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.mazes.layouts import OGBENCH_LAYOUTS
+from minaction.mazes._layouts import OGBENCH_LAYOUTS
 from minaction.planning import RandomShooting, euclidean, plan, untrained
-from minaction.planning.random_shooting import score_function
+from minaction.planning._random_shooting import score_function
 
 
 class Plane:

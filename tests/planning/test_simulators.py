@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from benchmarks.look_ahead import TableReport, measure_table
 
+from minaction._files import read_tensors, write_tensors
 from minaction.errors import InputError
-from minaction.files import read_tensors, write_tensors
-from minaction.mazes.layouts import OGBENCH_LAYOUTS
+from minaction.mazes._layouts import OGBENCH_LAYOUTS
 from minaction.planning import ExactBall, TabulatedBall
-from minaction.planning.simulators import table_path
+from minaction.planning._simulators import table_path
 
 
 def assert_right_and_fast(report: TableReport) -> None:

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minaction.quasimetrics import IQE, L1, L2, Convex, Max, Mean, Quasimetric, Simple, Sum, WideNorm
-from minaction.quasimetrics.union_by_comparison import union_length as compared_length
-from minaction.quasimetrics.union_in_passing import union_lengths_among
+from minaction.quasimetrics._interval_comparison import union_length as compared_length
+from minaction.quasimetrics._interval_sweep import union_lengths_among
 
 X = jnp.array([3.0, -1.0, 2.0, 0.0])
 Y = jnp.array([1.0, 4.0, 1.0, 0.0])

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from minaction.training.run import RunConfig, RunDirectory
-from minaction.training.session import Session
+from minaction.training._run import RunConfig, RunDirectory
+from minaction.training._session import Session
 
 SMALL = {"stages": "32,16", "batch_size": "32", "constraint_batch_size": "32"}
 MAZE = "ogbench-pointmaze-medium-stitch"

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minaction.model import DistanceModel
-from minaction.reports.fields import EncodedField, encode_field, explorer_data, on_states, regions, task_truths
-from minaction.reports.records import Record, read_records
+from minaction._model import DistanceModel
+from minaction.reports._fields import EncodedField, encode_field, explorer_data, on_states, regions, task_truths
+from minaction.reports._records import Record, read_records
 from minaction.tasks import Layout, Truth, get_task
-from minaction.tasks.gridworlds import CliffWalkingTask
+from minaction.tasks._gridworlds import CliffWalkingTask
 
 PLENTY = 10_000_000
 
@@ -127,7 +127,7 @@ def test_what_the_models_of_one_data_set_share_is_made_once(trained: Path, monke
 
     layout = CliffWalkingTask.layout
     monkeypatch.setattr(CliffWalkingTask, "layout", counted_layout)
-    monkeypatch.setattr("minaction.reports.fields.encode_field", counted_encoding)
+    monkeypatch.setattr("minaction.reports._fields.encode_field", counted_encoding)
     explorer_data(records, PLENTY)
     assert layouts == {"cliffwalking": 1}
     seeds = {record.seed for record in records}

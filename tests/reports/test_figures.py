@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from minaction.errors import InputError
-from minaction.reports import figures
-from minaction.reports.figures import Field, Panel, landscape, learning_curves
-from minaction.tasks.base import Layout
+from minaction.reports import _figures as figures
+from minaction.reports._figures import Field, Panel, landscape, learning_curves
+from minaction.tasks._base import Layout
 
 
 def room(rows: int = 10, columns: int = 10) -> Layout:
@@ -152,7 +152,7 @@ def test_bad_input_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
 def test_matplotlib_is_loaded_only_to_draw_and_its_global_state_never(tmp_path: Path) -> None:
     script = f"""
 import sys
-from minaction.reports.figures import Panel, learning_curves
+from minaction.reports._figures import Panel, learning_curves
 assert "matplotlib" not in sys.modules
 learning_curves({str(tmp_path / "curves.pdf")!r}, [1, 2], [Panel("r", {{"true": [[0.1, 0.2]]}})])
 assert "matplotlib.pyplot" not in sys.modules

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.reports.curves import charts_by_ablation, charts_by_task
-from minaction.reports.records import Record, read_records
+from minaction.reports._curves import charts_by_ablation, charts_by_task
+from minaction.reports._records import Record, read_records
 
 
 def test_a_run_gives_a_record_per_seed_with_what_its_files_say(trained: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from minaction.reports.rendering import TextTable, escape_latex
+from minaction.reports._rendering import TextTable, escape_latex
 
 NASTY = "a|b & 50% <script>alert(1)</script> $x_1^2$ {#} ~ \\end{tabular} ±–"
 TABLE = TextTable("nasty", "A table", ["name", "number"], [[NASTY, "▲ better"], ["plain", "1.0"]], caption="So & so")

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.image import imread
 
 from minaction.cli import Report
-from minaction.commands.report import report
+from minaction.commands._report import report
 from minaction.errors import InputError
 
 

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from minaction.evaluation import Agreement, RangeAgreement
-from minaction.reports.tables import Row, agreement_markdown, agreement_table, rows_by_range, rows_by_truth
-from minaction.tasks.base import Truth
+from minaction.reports._tables import Row, agreement_markdown, agreement_table, rows_by_range, rows_by_truth
+from minaction.tasks._base import Truth
 
 BASE = Agreement(
     pairs=1332,

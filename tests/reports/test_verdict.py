@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy.stats import trim_mean
 
-from minaction.evaluation.statistics import spread
-from minaction.planning.evaluate import wilson_interval
-from minaction.reports.curves import charts_by_task
-from minaction.reports.records import Record, read_records
-from minaction.reports.summary import improvement_table, planning_table, statistics_table, verdict_table
-from minaction.reports.tables import MEASURES
-from minaction.reports.verdict import Verdict, published_curve, published_planning, verdicts
+from minaction.evaluation._statistics import spread
+from minaction.planning._evaluate import wilson_interval
+from minaction.reports._curves import charts_by_task
+from minaction.reports._records import Record, read_records
+from minaction.reports._summary import improvement_table, planning_table, statistics_table, verdict_table
+from minaction.reports._tables import MEASURES
+from minaction.reports._verdict import Verdict, published_curve, published_planning, verdicts
 
 PEARSON, RATIO_CV = (next(one for one in MEASURES if one.field == name) for name in ("pearson", "ratio_cv"))
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from minaction.cli import Data
-from minaction.commands.data import data as data_command
+from minaction.commands._data import data as data_command
 from minaction.errors import InputError
-from minaction.mazes.layouts import ANT_LAYOUTS, POINT_MAZE_LAYOUTS, MazeLayout
-from minaction.reports.visits import draw_visits, visit_counts
-from minaction.trajectories.dataset import Trajectories
+from minaction.mazes._layouts import ANT_LAYOUTS, POINT_MAZE_LAYOUTS, MazeLayout
+from minaction.reports._visits import draw_visits, visit_counts
+from minaction.trajectories._dataset import Trajectories
 
 
 @pytest.mark.parametrize("layouts", [ANT_LAYOUTS, POINT_MAZE_LAYOUTS], ids=["ogbench", "gymnasium-robotics"])

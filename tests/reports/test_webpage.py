@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minaction.model import DistanceModel
-from minaction.reports.fields import task_truths
-from minaction.reports.records import Record, read_records
-from minaction.reports.webpage import MOST_BYTES, write_page
+from minaction._model import DistanceModel
+from minaction.reports._fields import task_truths
+from minaction.reports._records import Record, read_records
+from minaction.reports._webpage import MOST_BYTES, write_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs the Python package: pip install playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")  # or else Playwright's own; see `make browser`

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from minaction._model import DistanceModel
 from minaction.cli import Suite
-from minaction.commands.suite import suite
-from minaction.model import DistanceModel
-from minaction.suite.bundles import Bundle, bundled, sensible_lanes
-from minaction.suite.cells import Cell, Group, Method
-from minaction.suite.local import Local
-from minaction.suite.store import Store
-from minaction.suite.work import Event, Job, train_together
+from minaction.commands._suite import suite
+from minaction.suite._bundles import Bundle, bundled, sensible_lanes
+from minaction.suite._cells import Cell, Group, Method
+from minaction.suite._local import Local
+from minaction.suite._store import Store
+from minaction.suite._work import Event, Job, train_together
 
 SMALL = Method("small", "maddist", {"stages": [8, 4], "batch_size": 8, "constraint_batch_size": 8})
 MEDIUM, LARGE, GIANT = (f"ogbench-pointmaze-{size}-stitch" for size in ("medium", "large", "giant"))
@@ -117,7 +117,7 @@ def test_a_program_that_fails_does_so_for_all_it_trains(tmp_path: Path, monkeypa
     def too_large(*arguments: Any, **options: Any) -> None:
         raise MemoryError("no room")
 
-    monkeypatch.setattr("minaction.training.session.Trainer", too_large)
+    monkeypatch.setattr("minaction.training._session.Trainer", too_large)
     jobs = []
     for one in (group(MEDIUM), group(LARGE)):
         (tmp_path / one.task).mkdir()
@@ -217,7 +217,7 @@ def test_a_task_that_cannot_be_had_stops_none_of_its_bundle(
     broken.mkdir()
     # Every process of the suite runs this at its start.
     (broken / "sitecustomize.py").write_text(
-        "import minaction.mazes.recipes as recipes\n"
+        "import minaction.mazes._recipes as recipes\n"
         "collect = recipes.BallRecipe.collect\n"
         "def sometimes(self, *arguments):\n"
         "    if self.maze == 'large':\n"

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from minaction.cli import Suite
-from minaction.commands.suite import suite
+from minaction.commands._suite import suite
 from minaction.errors import InputError
 
 DIVERGING = """

@@ -7,9 +7,9 @@ import pytest
 
 from minaction.errors import InputError
 from minaction.objectives import make_objective
-from minaction.suite.cells import Cell, grouped
-from minaction.suite.grids import ABLATIONS, Grid, ablations, chosen, existing, paper
-from minaction.suite.own_grid import own_grid
+from minaction.suite._cells import Cell, grouped
+from minaction.suite._grids import ABLATIONS, Grid, ablations, chosen, existing, paper
+from minaction.suite._own_grid import own_grid
 from minaction.tasks import all_tasks
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from minaction.suite import local
-from minaction.suite.cells import Cell, Group, Method
-from minaction.suite.local import Local, sensible_jobs
+from minaction.suite import _local as local
+from minaction.suite._cells import Cell, Group, Method
+from minaction.suite._local import Local, sensible_jobs
 
 SMALL = Method("small", "maddist", {"stages": [8, 4], "batch_size": 8, "constraint_batch_size": 8})
 

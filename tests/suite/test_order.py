@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from minaction.suite import pace
-from minaction.suite.bundles import Bundle
-from minaction.suite.cells import Cell, Group, Method
-from minaction.suite.order import LongestFirst
-from minaction.suite.pace import Paces
+from minaction.suite import _pace as pace
+from minaction.suite._bundles import Bundle
+from minaction.suite._cells import Cell, Group, Method
+from minaction.suite._order import LongestFirst
+from minaction.suite._pace import Paces
 
 
 def group(task: str, label: str) -> Group:

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from minaction.cli import Suite
-from minaction.commands.suite import suite
+from minaction.commands._suite import suite
 from minaction.errors import InputError
 
 pytest.importorskip("ray")

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from minaction.cli import Reproduce
-from minaction.commands.reproduce import reproduce
+from minaction.commands._reproduce import reproduce
 from minaction.errors import InputError
-from minaction.suite.recipes import RECIPES, recipe
+from minaction.suite._recipes import RECIPES, recipe
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from minaction.suite.cells import grouped
-from minaction.suite.grids import GRID_WORLDS, MAZES, METHODS
+from minaction.suite._cells import grouped
+from minaction.suite._grids import GRID_WORLDS, MAZES, METHODS
 
 SCRIPT = Path(__file__).parents[2] / "reproductions" / "grid.py"
 specification = importlib.util.spec_from_file_location("reproduced_grid", SCRIPT)

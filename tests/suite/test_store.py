@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from minaction.errors import InputError
-from minaction.suite.cells import Ablation, Cell, Group, Method
-from minaction.suite.store import Store, locked
-from minaction.suite.work import Event, pack, train_group, unpack
+from minaction.suite._cells import Ablation, Cell, Group, Method
+from minaction.suite._store import Store, locked
+from minaction.suite._work import Event, pack, train_group, unpack
 
 SMALL = Method("small", "maddist", {"stages": [8, 4], "batch_size": 8, "constraint_batch_size": 8})
 CELL = Cell("cliffwalking", SMALL, 0, 20, episodes=5, ablation=Ablation("dataset-size", "episodes", 5))

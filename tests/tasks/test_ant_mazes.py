@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from minaction.cli import Data
-from minaction.commands.data import data as data_command
-from minaction.exact.maze import cell_distances
-from minaction.mazes.layouts import ANT_LAYOUTS
-from minaction.mazes.teleport import LAYOUT, directed_cell_distances
+from minaction.commands._data import data as data_command
+from minaction.exact._maze import cell_distances
+from minaction.mazes._layouts import ANT_LAYOUTS
+from minaction.mazes._teleport import LAYOUT, directed_cell_distances
 from minaction.tasks import get_task
-from minaction.tasks.ant_mazes import TASKS, AntTask, standing_at, walking_speed
-from minaction.tasks.base import KnowsItsData, Task
+from minaction.tasks._ant_mazes import TASKS, AntTask, standing_at, walking_speed
+from minaction.tasks._base import KnowsItsData, Task
 from minaction.trajectories import read
-from minaction.trajectories.dataset import Trajectories
+from minaction.trajectories._dataset import Trajectories
 
 ANY_DATA = Trajectories.from_flat(np.zeros((2, 29)))
 EXPLORE = "ogbench-antmaze-medium-explore"
@@ -92,8 +92,8 @@ def test_truths_and_pictures_load_no_simulator() -> None:
     code = """
 import sys
 import numpy as np
-from minaction.tasks.ant_mazes import TASKS
-from minaction.trajectories.dataset import Trajectories
+from minaction.tasks._ant_mazes import TASKS
+from minaction.trajectories._dataset import Trajectories
 for task in TASKS.values():
     task.truths(Trajectories.from_flat(np.zeros((2, 29))))
     task.layout()
@@ -134,7 +134,7 @@ def test_data_of_another_mujoco_is_made_anew_and_said_so(
         first = read(EXPLORE, episodes=2)
         assert read(EXPLORE, episodes=2).states.tobytes() == first.states.tobytes()
         assert not caplog.records
-        monkeypatch.setattr("minaction.tasks.ant_mazes.mujoco_version", lambda: "9.9.9")
+        monkeypatch.setattr("minaction.tasks._ant_mazes.mujoco_version", lambda: "9.9.9")
         read(EXPLORE, episodes=2)
     (record,) = caplog.records
     assert "MuJoCo 9.9.9" in record.getMessage()

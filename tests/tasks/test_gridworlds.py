@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from minaction.environments.noisy_grid import NoisyGridWorld
+from minaction.environments._noisy_grid import NoisyGridWorld
 from minaction.errors import InputError
-from minaction.tasks.base import Task
-from minaction.tasks.gridworlds import TASKS, CliffWalkingTask, KeyDoorTask, NoisyGridTask
-from minaction.trajectories.collect import collect
+from minaction.tasks._base import Task
+from minaction.tasks._gridworlds import TASKS, CliffWalkingTask, KeyDoorTask, NoisyGridTask
+from minaction.trajectories._collect import collect
 
 IDS = {
     "cliffwalking": "minaction/CliffWalking-v0",

@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import pytest
 
-from minaction.mazes.layouts import OGBENCH_LAYOUTS, POINT_MAZE_LAYOUTS
-from minaction.tasks.base import Task
-from minaction.tasks.mazes import TASKS, InertialBallTask, OgbenchBallTask
-from minaction.trajectories.dataset import Trajectories
+from minaction.mazes._layouts import OGBENCH_LAYOUTS, POINT_MAZE_LAYOUTS
+from minaction.tasks._base import Task
+from minaction.tasks._mazes import TASKS, InertialBallTask, OgbenchBallTask
+from minaction.trajectories._dataset import Trajectories
 
 OGBENCH_NAMES = [f"ogbench-pointmaze-{m}-{b}" for m in ("medium", "large", "giant") for b in ("navigate", "stitch")]
 ANY_DATA = Trajectories.from_flat(np.zeros((2, 2)))
@@ -136,8 +136,8 @@ def test_truths_and_pictures_load_no_simulator() -> None:
     code = """
 import sys
 import numpy as np
-from minaction.tasks.mazes import TASKS
-from minaction.trajectories.dataset import Trajectories
+from minaction.tasks._mazes import TASKS
+from minaction.trajectories._dataset import Trajectories
 for name in ("pointmaze-umaze", "ogbench-pointmaze-medium-stitch"):
     TASKS[name].truths(Trajectories.from_flat(np.zeros((2, 2))))
     TASKS[name].layout()
@@ -157,7 +157,7 @@ def test_a_missing_simulator_is_named_with_its_extra(name: str, package: str) ->
 import sys
 sys.modules[{package!r}] = None
 from minaction.errors import MissingExtra
-from minaction.tasks.mazes import TASKS
+from minaction.tasks._mazes import TASKS
 try:
     TASKS[{name!r}].trajectories(0)
 except MissingExtra as error:

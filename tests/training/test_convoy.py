@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from minaction._model import DistanceModel
 from minaction.errors import InputError
-from minaction.model import DistanceModel
-from minaction.training.run import RunConfig, RunDirectory
-from minaction.training.session import Convoy, Member, News, Session
-from minaction.trajectories.dataset import Trajectories
+from minaction.training._run import RunConfig, RunDirectory
+from minaction.training._session import Convoy, Member, News, Session
+from minaction.trajectories._dataset import Trajectories
 
 SETTINGS = {"stages": "16,8", "batch_size": 16, "constraint_batch_size": 16}
 MEDIUM, LARGE = (f"ogbench-pointmaze-{size}-stitch" for size in ("medium", "large"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from minaction.devices import Devices
+from minaction._devices import Devices
 from minaction.errors import InputError
 
 TRAIN = """

@@ -8,13 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from minaction.devices import Devices
+from minaction._devices import Devices
+from minaction._trees import named_leaves
 from minaction.encoders import Network
 from minaction.objectives import MadDist
-from minaction.training import Trainer, seeds
-from minaction.training.seeds import InLanes
+from minaction.training import Trainer
+from minaction.training import _replicas as seeds
+from minaction.training._replicas import InLanes
 from minaction.trajectories import Trajectories
-from minaction.trees import named_leaves
 
 SMALL = MadDist(network=Network(stages=((32, 16),)), batch_size=32, constraint_batch_size=64)
 

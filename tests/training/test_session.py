@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import minaction.training.session
+import minaction.training._session
+from minaction._model import DistanceModel
 from minaction.errors import InputError
-from minaction.model import DistanceModel
-from minaction.training.run import RunConfig, RunDirectory
-from minaction.training.session import Session
+from minaction.training._run import RunConfig, RunDirectory
+from minaction.training._session import Session
 from minaction.trajectories import read
-from minaction.trajectories.dataset import Trajectories
+from minaction.trajectories._dataset import Trajectories
 
 SETTINGS = {"stages": "16,8", "batch_size": 16, "constraint_batch_size": 16}
 
@@ -31,7 +31,7 @@ def test_a_large_file_stays_on_disk_and_trains_to_the_same_model(
 ) -> None:
     line_walks.save(tmp_path / "walks.safetensors")
     held = trained(tmp_path / "held", tmp_path / "walks.safetensors")
-    monkeypatch.setattr(minaction.training.session, "MAPPED_ABOVE", 100)
+    monkeypatch.setattr(minaction.training._session, "MAPPED_ABOVE", 100)
     mapped = trained(tmp_path / "mapped", tmp_path / "walks.safetensors")
     assert held.metrics()[-1]["agreement"], "ten different states have observed distances"
     assert not mapped.metrics()[-1]["agreement"], "nobody counted the states of a file that stays on disk"

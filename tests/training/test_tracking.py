@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from minaction.errors import InputError, MissingExtra
-from minaction.training.run import RunConfig, RunDirectory
-from minaction.training.session import Session
-from minaction.training.tracking import TRACKERS, tracking
+from minaction.training._run import RunConfig, RunDirectory
+from minaction.training._session import Session
+from minaction.training._tracking import TRACKERS, tracking
 from minaction.trajectories import Trajectories
 
 SETTINGS = {"stages": "16,8", "batch_size": 16, "constraint_batch_size": 16}

@@ -8,16 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from minaction._model import DistanceModel
+from minaction._trees import named_leaves
 from minaction.encoders import Network
 from minaction.errors import InputError
 from minaction.evaluation import evaluate
 from minaction.exact import observed_distance
-from minaction.model import DistanceModel
 from minaction.objectives import MadDist, TautDist
 from minaction.tasks import Truth
 from minaction.training import Trainer, fit
-from minaction.trajectories.dataset import Trajectories
-from minaction.trees import named_leaves
+from minaction.trajectories._dataset import Trajectories
 
 SMALL = MadDist(network=Network(stages=((32, 16),)), batch_size=32, constraint_batch_size=64)
 

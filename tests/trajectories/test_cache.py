@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from minaction.trajectories.cache import cache_folder, cache_path, cached
-from minaction.trajectories.dataset import Trajectories
+from minaction.trajectories._cache import cache_folder, cache_path, cached
+from minaction.trajectories._dataset import Trajectories
 
 
 @pytest.fixture(autouse=True)

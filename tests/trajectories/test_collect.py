@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.trajectories.collect import collect
+from minaction.trajectories._collect import collect
 
 
 class Counting(gymnasium.Env[dict[str, Any], np.int64]):
@@ -153,7 +153,7 @@ def test_bad_input_is_refused_in_one_sentence() -> None:
 
 
 def test_an_episode_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = importlib.import_module("minaction.trajectories.collect")  # the package has a function of that name
+    module = importlib.import_module("minaction.trajectories._collect")  # the package has a function of that name
     monkeypatch.setattr(module, "_ENDLESS_STEPS", 1000)
     with pytest.raises(InputError, match="has not ended after 1000 steps; give max_steps"):
         collect(Counting(None), 1)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from minaction._files import write_tensors
 from minaction.errors import InputError
-from minaction.files import write_tensors
-from minaction.trajectories.dataset import Trajectories
+from minaction.trajectories._dataset import Trajectories
 
 
 def example(**changes: object) -> Trajectories:

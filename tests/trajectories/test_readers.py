@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.tasks.registry import get_task
-from minaction.trajectories.cache import cache_path
-from minaction.trajectories.dataset import Trajectories
+from minaction.tasks._registry import get_task
+from minaction.trajectories._cache import cache_path
+from minaction.trajectories._dataset import Trajectories
 from minaction.trajectories.readers import read
 
 STATES = np.random.default_rng(1).normal(size=(6, 2)).astype(np.float32)

@@ -10,9 +10,9 @@ import pytest
 from ogbench.utils import load_dataset, make_env_and_datasets
 
 from minaction.errors import InputError
-from minaction.trajectories.dataset import Trajectories
+from minaction.trajectories._dataset import Trajectories
+from minaction.trajectories._writers import convert
 from minaction.trajectories.readers import read
-from minaction.trajectories.writers import convert
 
 GENERATOR = np.random.default_rng(2)
 LENGTHS = [4, 1, 6, 2]

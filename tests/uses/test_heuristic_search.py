@@ -9,7 +9,7 @@ import pytest
 
 from minaction.environments import KeyDoorGridWorld, TransitionGraph, transition_graph
 from minaction.errors import InputError
-from minaction.exact.graph import minimum_action_distance
+from minaction.exact._graph import minimum_action_distance
 from minaction.uses import a_star, admissibility
 
 GRAPH = transition_graph(KeyDoorGridWorld(), np.array([[1, 1, 0]]))

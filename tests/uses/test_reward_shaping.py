@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from minaction import get_task
-from minaction.environments.key_door import KeyDoorEnvironment
+from minaction.environments._key_door import KeyDoorEnvironment
 from minaction.errors import InputError
 from minaction.uses import ShapedReward
 

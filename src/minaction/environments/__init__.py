@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import gymnasium
 
-from .cliff_walking import CliffWalking as CliffWalking
-from .grid import GridEnvironment as GridEnvironment
-from .grid import GridWorld as GridWorld
-from .grid import TransitionGraph as TransitionGraph
-from .grid import transition_graph as transition_graph
-from .key_door import KeyDoorGridWorld as KeyDoorGridWorld
-from .noisy_grid import NoisyGridWorld as NoisyGridWorld
+from ._cliff_walking import CliffWalking as CliffWalking
+from ._grid import GridEnvironment as GridEnvironment
+from ._grid import GridWorld as GridWorld
+from ._grid import TransitionGraph as TransitionGraph
+from ._grid import transition_graph as transition_graph
+from ._key_door import KeyDoorGridWorld as KeyDoorGridWorld
+from ._noisy_grid import NoisyGridWorld as NoisyGridWorld
 
 ENTRY_POINTS: dict[str, tuple[str, type[GridWorld]]] = {
-    "minaction/CliffWalking-v0": (f"{__name__}.cliff_walking:CliffWalkingEnvironment", CliffWalking),
-    "minaction/KeyDoorGridWorld-v0": (f"{__name__}.key_door:KeyDoorEnvironment", KeyDoorGridWorld),
-    "minaction/NoisyGridWorld-v0": (f"{__name__}.noisy_grid:NoisyGridEnvironment", NoisyGridWorld),
+    "minaction/CliffWalking-v0": (f"{__name__}._cliff_walking:CliffWalkingEnvironment", CliffWalking),
+    "minaction/KeyDoorGridWorld-v0": (f"{__name__}._key_door:KeyDoorEnvironment", KeyDoorGridWorld),
+    "minaction/NoisyGridWorld-v0": (f"{__name__}._noisy_grid:NoisyGridEnvironment", NoisyGridWorld),
 }
 
 # Simulated with the extra `mazes`.
@@ -26,7 +26,7 @@ ANT_EPISODE_STEPS = 1000
 def register() -> None:
     """Make the worlds known to `gymnasium.make`; calling it again changes nothing."""
     worlds = [(name, entry_point, world.episode_steps) for name, (entry_point, world) in ENTRY_POINTS.items()]
-    worlds.append((ANT_TELEPORT, f"{__name__}.ant_teleport:AntTeleportEnvironment", ANT_EPISODE_STEPS))
+    worlds.append((ANT_TELEPORT, f"{__name__}._ant_teleport:AntTeleportEnvironment", ANT_EPISODE_STEPS))
     for name, entry_point, steps in worlds:
         if name not in gymnasium.registry:
             gymnasium.register(name, entry_point=entry_point, max_episode_steps=steps)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from .controls import euclidean as euclidean
-from .controls import untrained as untrained
-from .controls import untrained_on as untrained_on
-from .dataset_guided import DatasetGuided as DatasetGuided
-from .dataset_guided import Segments as Segments
-from .dataset_guided import plan_from_data as plan_from_data
-from .episodes import ALL_TASKS as ALL_TASKS
-from .episodes import Episodes as Episodes
-from .evaluate import PlanningResult as PlanningResult
-from .evaluate import evaluate_ant_planning as evaluate_ant_planning
-from .evaluate import evaluate_planning as evaluate_planning
-from .fields import learned_fields as learned_fields
-from .fields import step_truth as step_truth
-from .fields import walking_truth as walking_truth
-from .random_shooting import RandomShooting as RandomShooting
-from .random_shooting import plan as plan
-from .simulators import ExactBall as ExactBall
-from .simulators import Simulator as Simulator
-from .simulators import TabulatedBall as TabulatedBall
+from ._controls import euclidean as euclidean
+from ._controls import untrained as untrained
+from ._controls import untrained_on as untrained_on
+from ._dataset_guided import DatasetGuided as DatasetGuided
+from ._dataset_guided import Segments as Segments
+from ._dataset_guided import plan_from_data as plan_from_data
+from ._episodes import ALL_TASKS as ALL_TASKS
+from ._episodes import Episodes as Episodes
+from ._evaluate import PlanningResult as PlanningResult
+from ._evaluate import evaluate_ant_planning as evaluate_ant_planning
+from ._evaluate import evaluate_planning as evaluate_planning
+from ._fields import learned_fields as learned_fields
+from ._fields import step_truth as step_truth
+from ._fields import walking_truth as walking_truth
+from ._random_shooting import RandomShooting as RandomShooting
+from ._random_shooting import plan as plan
+from ._simulators import ExactBall as ExactBall
+from ._simulators import Simulator as Simulator
+from ._simulators import TabulatedBall as TabulatedBall

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from .base import Quasimetric as Quasimetric
-from .convex import Convex as Convex
-from .iqe import IQE as IQE
-from .norms import L1 as L1
-from .norms import L2 as L2
-from .registry import QUASIMETRIC_NAMES as QUASIMETRIC_NAMES
-from .registry import make_quasimetric as make_quasimetric
-from .registry import quasimetric_from_config as quasimetric_from_config
-from .simple import Max as Max
-from .simple import Mean as Mean
-from .simple import Simple as Simple
-from .simple import Sum as Sum
-from .wide_norm import WideNorm as WideNorm
+from ._base import Quasimetric as Quasimetric
+from ._convex import Convex as Convex
+from ._iqe import IQE as IQE
+from ._norms import L1 as L1
+from ._norms import L2 as L2
+from ._registry import QUASIMETRIC_NAMES as QUASIMETRIC_NAMES
+from ._registry import make_quasimetric as make_quasimetric
+from ._registry import quasimetric_from_config as quasimetric_from_config
+from ._simple import Max as Max
+from ._simple import Mean as Mean
+from ._simple import Simple as Simple
+from ._simple import Sum as Sum
+from ._wide_norm import WideNorm as WideNorm

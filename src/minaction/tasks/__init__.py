@@ -1,7 +1,7 @@
 """Tasks: a recipe for data and the truth to judge a learned distance by."""
 
-from .base import Layout as Layout
-from .base import Task as Task
-from .base import Truth as Truth
-from .registry import all_tasks as all_tasks
-from .registry import get_task as get_task
+from ._base import Layout as Layout
+from ._base import Task as Task
+from ._base import Truth as Truth
+from ._registry import all_tasks as all_tasks
+from ._registry import get_task as get_task

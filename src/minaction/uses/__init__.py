@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .heuristic_search import Admissibility as Admissibility
-from .heuristic_search import SearchResult as SearchResult
-from .heuristic_search import a_star as a_star
-from .heuristic_search import admissibility as admissibility
-from .reward_shaping import ShapedReward as ShapedReward
+from ._heuristic_search import Admissibility as Admissibility
+from ._heuristic_search import SearchResult as SearchResult
+from ._heuristic_search import a_star as a_star
+from ._heuristic_search import admissibility as admissibility
+from ._reward_shaping import ShapedReward as ShapedReward

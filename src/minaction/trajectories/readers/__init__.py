@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import InputError, MissingExtra
-from ..cache import cached
-from ..dataset import Trajectories
-from .arrays import read_npy, read_npz
-from .d4rl import read_hdf5
-from .minari import local_folder, looks_like_id, minari_folder, read_minari, read_minari_id
-from .tables import read_csv, read_parquet
+from .._cache import cached
+from .._dataset import Trajectories
+from ._arrays import read_npy, read_npz
+from ._d4rl import read_hdf5
+from ._minari import local_folder, looks_like_id, minari_folder, read_minari, read_minari_id
+from ._tables import read_csv, read_parquet
 
 _FORMATS = {
     ".safetensors": "safetensors",
@@ -82,7 +82,7 @@ def _read_task(
     episodes: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Trajectories:
-    from ...tasks.registry import get_task
+    from ...tasks._registry import get_task
 
     try:
         task = get_task(name)

@@ -1,0 +1,161 @@
+"""Files that are either whole or absent, and never execute code: safetensors with a JSON header of ours.
+
+Layout of a safetensors file, which `map_tensors` relies on::
+
+    8 bytes            n, little endian: length of the header
+    n bytes            JSON: {"name": {"dtype": "F32", "shape": [..], "data_offsets": [a, b]},
+                              "__metadata__": {..}}
+    the rest           tensor "name" occupies bytes a..b of it, row-major
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import struct
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from ._mapped import row_blocks
+from .errors import InputError
+
+FORMAT = 1  # raised when an older version of this package could no longer read what we write
+
+_DTYPE_NAMES = {
+    "float32": "F32",
+    "float64": "F64",
+    "int32": "I32",
+    "int64": "I64",
+    "uint32": "U32",
+    "bool": "BOOL",
+}
+_DTYPES = {name: np.dtype(dtype) for dtype, name in _DTYPE_NAMES.items()}
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
+    """Open a temporary file beside `path` and rename it over `path` only if the block succeeds."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(
+            f"Cannot write {path}: {error.strerror or error}; choose a folder you may write to."
+        ) from error
+    try:
+        with os.fdopen(descriptor, mode) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files; a data set is to be shared
+        os.replace(temporary, path)
+    except BaseException as error:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise InputError(f"Cannot write {path}: {error.strerror or error}; nothing was left behind.") from error
+        raise
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write `value` as indented JSON, atomically."""
+    with atomic_write(path, "w") as file:
+        json.dump(value, file, indent=2)
+        file.write("\n")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file that this package wrote."""
+    try:
+        return json.loads(Path(path).read_text())
+    except FileNotFoundError:
+        raise InputError(f"There is no file {path}.") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is not readable JSON ({error}); remove it and make it again.") from error
+
+
+def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
+    """Write arrays and a header atomically; large arrays are streamed, so a mapped one needs no memory."""
+    from . import __version__
+
+    description = {"kind": kind, "format": FORMAT, "version": __version__, **header}
+    entries: dict[str, Any] = {"__metadata__": {"minaction": json.dumps(description)}}
+    position = 0
+    for name, tensor in tensors.items():
+        end = position + tensor.nbytes
+        dtype = _DTYPE_NAMES[tensor.dtype.name]
+        entries[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [position, end]}
+        position = end
+    text = json.dumps(entries).encode()
+    text += b" " * (-len(text) % 8)  # keep the data aligned, so that it can be memory-mapped as it lies
+    with atomic_write(path) as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for tensor in tensors.values():
+            for rows in row_blocks(tensor):
+                file.write(np.ascontiguousarray(rows).data)
+
+
+def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays and header of a file that `write_tensors` wrote as `kind`."""
+    header = _read_header(path, kind)
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, header  # noqa: SIM118 (not a dict)
+    except (SafetensorError, OSError) as error:
+        raise _unreadable(path, kind) from error
+
+
+def map_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """As `read_tensors`, but memory-mapped and read-only: nothing is read until it is used."""
+    header = _read_header(path, kind)  # also has safetensors check that offsets and file size agree
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        entries = json.loads(file.read(length))
+    entries.pop("__metadata__")
+    tensors: dict[str, np.ndarray] = {}
+    for name, entry in entries.items():
+        dtype, shape = _DTYPES.get(entry["dtype"]), tuple(entry["shape"])
+        if dtype is None:
+            raise _unreadable(path, kind)
+        if 0 in shape:  # nothing to map, which is an error to the operating system
+            tensors[name] = np.zeros(shape, dtype=dtype)
+            continue
+        start = 8 + length + entry["data_offsets"][0]
+        tensors[name] = np.memmap(path, dtype=dtype, mode="r", offset=start, shape=shape)
+    return tensors, header
+
+
+def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"There is no file {path}.")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the {kind} file inside it.")
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            metadata = file.metadata() or {}
+        header = json.loads(metadata["minaction"])
+        newer, version, found = header["format"] > FORMAT, header["version"], header["kind"]
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        raise _unreadable(path, kind) from error
+    if newer:
+        raise InputError(
+            f"{path} was written by a newer version of minaction ({version}); upgrade with "
+            "`pip install --upgrade minaction`."
+        )
+    if found != kind:
+        raise InputError(f"{path} holds a {found}, not a {kind}; give another file.")
+    return header
+
+
+def _unreadable(path: str | Path, kind: str) -> InputError:
+    return InputError(f"{path} is not a {kind} file of minaction, or it is truncated; write it again.")

@@ -1,0 +1,83 @@
+"""`minaction data`: list, make, describe, draw and convert data sets."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from .._progress import counting_progress
+from ..cli import Data
+from ..errors import InputError
+from ..tasks import all_tasks, get_task
+from ..tasks._base import KnowsItsData
+from ..trajectories import Trajectories, read
+from ..trajectories._cache import cache_path
+from ..trajectories._writers import convert
+from ._show import make_console
+
+
+def data(options: Data) -> int:
+    """Carry the command out."""
+    if options.action == "list":
+        return _list()
+    if not options.source:
+        raise InputError(f"`minaction data {options.action}` needs a task or a file.")
+    if options.action == "make":
+        return _make(options)
+    if options.action in ("convert", "draw") and not options.target:
+        raise InputError(f"`minaction data {options.action}` needs the file to write, after the one to read.")
+    console = make_console()
+    if options.action == "draw":
+        return _draw(console, options)
+    with console.status(f"reading {options.source}"):
+        found = read(options.source, keep_actions=options.keep_actions, seed=options.seed)
+    if options.action == "convert":
+        with console.status(f"writing {options.target}"):
+            convert(found, options.target)
+        console.print(f"wrote {options.target}: {found!r}", highlight=False)
+        return 0
+    _describe(console, options.source, found)
+    return 0
+
+
+def _list() -> int:
+    table = Table(title="Data sets: minaction data make NAME", title_justify="left")
+    for column in ("name", "in the cache", "what it is"):
+        table.add_column(column, no_wrap=column == "name")
+    for name, task in all_tasks().items():
+        cached = cache_path(name, 0, task.default_episodes).exists()
+        table.add_row(name, "yes" if cached else "", task.summary)
+    make_console().print(table)
+    return 0
+
+
+def _make(options: Data) -> int:
+    console = make_console()
+    get_task(options.source)  # refuses a name that does not exist before anything starts
+    with counting_progress(f"making {options.source}") as progress:
+        found = read(options.source, keep_actions=True, seed=options.seed, episodes=options.episodes, progress=progress)
+    _describe(console, options.source, found)
+    return 0
+
+
+def _draw(console: Console, options: Data) -> int:
+    maze = getattr(get_task(options.source), "maze", None)
+    if maze is None:
+        raise InputError(f"{options.source} is not a maze; `minaction data draw` draws the tasks that are.")
+    with counting_progress(f"making {options.source}") as progress:
+        found = read(options.source, seed=options.seed, episodes=options.episodes, progress=progress)
+    from ..reports._visits import draw_visits
+
+    draw_visits(options.target, maze, found, options.source)
+    console.print(f"wrote {options.target}", highlight=False)
+    return 0
+
+
+def _describe(console: Console, name: str, found: Trajectories) -> None:
+    table = Table(title=name, title_justify="left", show_header=False)
+    task = all_tasks().get(name)
+    facts = task.facts(found) if isinstance(task, KnowsItsData) else {}
+    for key, value in (found.describe() | facts).items():
+        shown = ", ".join(f"{number:.4g}" for number in value) if isinstance(value, list) else str(value)
+        table.add_row(key, shown)
+    console.print(table)

@@ -1,0 +1,120 @@
+"""Hilbert: goal-conditioned values as Euclidean distances, learned by action-free implicit value learning.
+
+Park, Kreiman and Levine, "Foundation Policies with Hilbert Representations", 2024.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from .._distance import Distance
+from ..encoders import Network
+from ..errors import InputError
+from ._base import Objective, Terms
+from ._sampling import EpisodeTable, Pairs, transitions_with_goals
+from ._states import States
+from ._terms import expectile_weight, moved_towards
+
+# Inputs as they are: on CliffWalking that gives .73 Pearson after 1,000 steps, standardised ones .48 (published .76).
+HILBERT_NETWORK = Network(stages=((512, 512, 32),), activation="gelu", layer_norm=True, members=2, scaling="none")
+
+
+class HilbertBatch(NamedTuple):
+    """What one step looks at."""
+
+    steps: Pairs
+    goals: Int[Array, " n"]
+
+
+@dataclass(frozen=True)
+class Hilbert(Objective):
+    r"""L = sum over the networks k of E |expectile - 1(A < 0)| (r + gamma' V'_k(s', g) - V_k(s, g))^2, where
+
+    - V_k(s, g) = -||phi_k(s) - phi_k(g)||, and V'_k is its target, which moves by the fraction `polyak` after
+      every step; no gradient flows through it;
+    - r = -1 and gamma' = gamma, both 0 where s = g; for a transition that takes the time t, what t unit steps
+      would give: r = -(1 - gamma^t) / (1 - gamma) and gamma' = gamma^t;
+    - A = r + gamma' min_k V'_k(s', g) - mean_k V'_k(s, g) is the advantage;
+    - the goal g is with probability `future_fraction` a later state of the episode, geometrically far ahead
+      with parameter 1 - gamma, otherwise any state of the data set.
+
+    The distance is that of the mean of the networks' embeddings.
+    """
+
+    name: ClassVar[str] = "hilbert"
+    adam_epsilon: ClassVar[float] = 1e-8
+
+    network: Network = HILBERT_NETWORK
+    quasimetric: str = "l2"
+    learning_rate: float = 3e-4
+    clip_norm: float | None = None
+    batch_size: int = 1024
+    expectile: float = 0.9
+    discount: float = 0.99
+    """gamma"""
+    polyak: float = 0.005
+    future_fraction: float = 0.625
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.quasimetric != "l2":
+            raise InputError(
+                f"{self.name} measures in a Hilbert space, so its metric is 'l2', not {self.quasimetric!r}."
+            )
+        if not (0 < self.expectile < 1 and 0 < self.discount < 1 and 0 < self.polyak <= 1):
+            raise InputError(f"expectile, discount and polyak of {self.name} must lie between 0 and 1.")
+        if self.future_fraction > 1:
+            raise InputError(f"future_fraction of {self.name} is a probability, but is {self.future_fraction}.")
+
+    def init(self, distance: Distance) -> Distance:
+        return jax.tree.map(jnp.copy, distance)
+
+    def sample(self, key: PRNGKeyArray, tables: EpisodeTable) -> HilbertBatch:
+        steps, goals = transitions_with_goals(
+            key, tables, self.batch_size, discount=self.discount, future_fraction=self.future_fraction
+        )
+        return HilbertBatch(steps, goals)
+
+    def loss(
+        self,
+        distance: Distance,
+        extra: Distance,
+        batch: HilbertBatch,
+        states: States,
+        progress: Float[Array, ""],
+    ) -> tuple[Float[Array, ""], Terms]:
+        del progress
+        steps = batch.steps
+        target_now, target_next = jax.lax.stop_gradient(_values(extra, states, batch.goals, steps.first, steps.second))
+        (now,) = _values(distance, states, batch.goals, steps.first)
+        going = 1.0 - states.same(steps.first, batch.goals)
+        discount = self.discount**steps.elapsed
+        reward = -going * (1.0 - discount) / (1.0 - self.discount)
+        backup = reward[:, None] + (going * discount)[:, None] * target_next
+        # Values are negative, so the smallest backup is the most cautious one.
+        advantage = jnp.min(backup, axis=1) - jnp.mean(target_now, axis=1)
+        weight = expectile_weight(advantage, self.expectile)
+        expectile = jnp.sum(jnp.mean(weight[:, None] * (backup - now) ** 2, axis=0))
+        return expectile, {"expectile": expectile, "value_low": jnp.min(now), "value_high": jnp.max(now)}
+
+    def advance(self, distance: Distance, extra: Distance, terms: Terms) -> Distance:
+        del terms
+        return moved_towards(extra, distance, self.polyak)
+
+
+def _values(
+    distance: Distance, states: States, goals: Int[Array, " n"], *indices: Int[Array, " n"]
+) -> tuple[Float[Array, "n members"], ...]:
+    """V_k(s, g) of every member network k, for one goal and several states in each row."""
+
+    def encode(rows: Float[Array, "rows size"]) -> Float[Array, "rows latents"]:
+        return jnp.concatenate(distance.encoder.members(rows), axis=-1)
+
+    members = len(distance.encoder.stacks)
+    goal, *found = (joined.reshape(len(goals), members, -1) for joined in states.embed(encode, goals, *indices))
+    return tuple(-distance.quasimetric(each, goal) for each in found)

@@ -1,0 +1,125 @@
+"""QRL: push random pairs apart as far as the observed transitions allow, by a Lagrangian.
+
+Wang, Torralba, Isola and Zhang, "Optimal Goal-Reaching Reinforcement Learning via Quasimetric Learning",
+2023.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from .._distance import Distance
+from ..encoders import Network
+from ..errors import InputError
+from ._base import Objective, Terms
+from ._sampling import EpisodeTable, Pairs, any_states, transitions
+from ._states import States
+from ._terms import mean_squared_excess, push_term
+
+# An embedding, then a projector whose output is 64 components of 32 numbers.
+QRL_NETWORK = Network(stages=((512, 512, 128), (512, 2048)), activation="relu")
+
+
+class QRLBatch(NamedTuple):
+    """What one step looks at."""
+
+    steps: Pairs
+    random: Int[Array, " n"]
+
+
+class Multiplier(NamedTuple):
+    """The Lagrange multiplier, softplus(raw), and the optimiser that moves it."""
+
+    raw: Float[Array, ""]
+    optimiser: optax.OptState
+
+    @property
+    def value(self) -> Float[Array, ""]:
+        """lambda, never negative."""
+        return jax.nn.softplus(self.raw)
+
+
+@dataclass(frozen=True)
+class QRL(Objective):
+    r"""min over d, max over lambda >= 0 of
+
+    E softplus(alpha - d(s, s'), beta) + lambda (E relu(d(s_i, s_i+1) - t_i,i+1)^2 - eps^2)
+
+    with softplus(x, beta) = log(1 + exp(beta x)) / beta, random states s, s' of the data set in the first
+    expectation and observed transitions, t_i,i+1 long, in the second. lambda is the softplus of a free
+    parameter, which ascends with an Adam of its own in the step in which the model descends. (alpha, beta) is
+    (15, 0.1) for short horizons and (500, 0.01) for long ones (preset "qrl-long"). As in the original,
+    gradients are not clipped, and each random state serves twice: as s of one pair and as s' of the next.
+    """
+
+    name: ClassVar[str] = "qrl"
+    asymmetric_only: ClassVar[bool] = True
+    adam_epsilon: ClassVar[float] = 1e-8
+    steps_to_a_piece: ClassVar[int] = 1  # its steps are long: an H200 does 2,030 a second like this, 1,130 with four
+
+    network: Network = QRL_NETWORK
+    quasimetric: str = "iqe-maxmean/32"
+    clip_norm: float | None = None
+    batch_size: int = 1024
+    push_offset: float = 15.0
+    """alpha"""
+    push_sharpness: float = 0.1
+    """beta"""
+    tolerance: float = 0.25
+    """eps"""
+    initial_multiplier: float = 0.01
+    multiplier_learning_rate: float = 0.01
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.push_sharpness <= 0 or self.initial_multiplier <= 0:
+            raise InputError(f"push_sharpness and initial_multiplier of {self.name} must be positive.")
+        if self.batch_size < 2:
+            raise InputError(f"batch_size of {self.name} must be at least 2, to pair different states.")
+
+    def init(self, distance: Distance) -> Multiplier:
+        del distance
+        raw = jnp.asarray(math.log(math.expm1(self.initial_multiplier)), jnp.float32)
+        return Multiplier(raw, self._multiplier_optimiser().init(raw))
+
+    def sample(self, key: PRNGKeyArray, tables: EpisodeTable) -> QRLBatch:
+        step_key, random_key = jax.random.split(key)
+        return QRLBatch(transitions(step_key, tables, self.batch_size), any_states(random_key, tables, self.batch_size))
+
+    def loss(
+        self,
+        distance: Distance,
+        extra: Multiplier,
+        batch: QRLBatch,
+        states: States,
+        progress: Float[Array, ""],
+    ) -> tuple[Float[Array, ""], Terms]:
+        del progress
+        steps = (batch.steps.first, batch.steps.second)
+        step, apart = states.distances(distance, steps, ring=batch.random)
+        push = push_term(apart, self.push_offset, self.push_sharpness)
+        constraint = mean_squared_excess(step, batch.steps.elapsed)
+        violation = constraint - self.tolerance**2
+        multiplier = jax.lax.stop_gradient(extra.value)
+        return push + multiplier * violation, {
+            "push": push,
+            "constraint": constraint,
+            "violation": violation,
+            "multiplier": multiplier,
+        }
+
+    def advance(self, distance: Distance, extra: Multiplier, terms: Terms) -> Multiplier:
+        del distance
+        descent = -terms["violation"] * jax.nn.sigmoid(extra.raw)  # of -lambda violation with respect to raw
+        update, optimiser = self._multiplier_optimiser().update(descent, extra.optimiser)
+        return Multiplier(optax.apply_updates(extra.raw, update), optimiser)  # type: ignore[arg-type]
+
+    def _multiplier_optimiser(self) -> optax.GradientTransformation:
+        return optax.adam(self.multiplier_learning_rate)

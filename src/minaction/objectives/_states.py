@@ -1,0 +1,148 @@
+"""How an objective looks at recorded states: by index, through an encoder, each call one batched pass.
+
+An index always means a row of `Trajectories.states`. Two ways lead from indices to embeddings, with the same gradients:
+`RecordedStates` encodes the rows that were asked for; `DistinctStates` encodes every different state once and looks the
+embeddings up, which is far cheaper where a data set has fewer different states than a batch has rows.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from .._devices import Devices
+from .._distance import Distance
+from ..quasimetrics._blocks import different_pairs
+
+# Repetitions are found with a table of all pairs of states; where it is this many times a batch, few pairs repeat.
+_TABLE_PER_PAIR = 64
+
+Encode = Callable[[Float[Array, "rows size"]], Float[Array, "rows latent"]]
+Pair = tuple[Int[Array, "..."], Int[Array, "..."]]
+
+
+class States(eqx.Module):
+    """What `Objective.loss` sees of the data."""
+
+    @abstractmethod
+    def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
+        """The embeddings of several index arrays, computed in one pass through `encode`."""
+
+    def distances(
+        self, distance: Distance, *pairs: Pair, ring: Int[Array, " n"] | None = None
+    ) -> tuple[Float[Array, ...], ...]:
+        """d(first, second) of several arrays of pairs, in one pass through the encoder and the quasimetric.
+
+        With a `ring` of states also the distance from each of them to the one before it, which comes last; it is
+        cheaper than the same pairs, as every state is encoded once.
+        """
+        first, second = _joined(pairs)
+        if ring is None:
+            found = distance.quasimetric(*self.embed(distance.encoder, first, second))
+            return _apart(found, pairs)
+        x, y, around = self.embed(distance.encoder, first, second, ring)
+        found = distance.quasimetric(jnp.concatenate([x, around]), jnp.concatenate([y, jnp.roll(around, 1, axis=0)]))
+        return _apart(found, (*pairs, (ring, ring)))
+
+    @abstractmethod
+    def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
+        """Whether two indices mean equal states, be they recorded at different times."""
+
+
+class RecordedStates(States):
+    """Rows as they were recorded."""
+
+    states: Float[Array | np.ndarray, "rows size"]
+    devices: Devices = eqx.field(static=True, default=Devices())
+
+    def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
+        rows = jnp.concatenate([index.ravel() for index in indices])
+        return _split(self.devices.share_out(lambda rows: encode(self.states[rows]), rows), indices)
+
+    def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
+        return jnp.all(self.states[first] == self.states[second], axis=-1)
+
+
+class DistinctStates(States):
+    """A table of the different states, and which of them each recorded row is."""
+
+    table: Float[Array | np.ndarray, "distinct size"]
+    row: Int[Array | np.ndarray, " rows"]
+    on_cpu: bool = eqx.field(static=True, default=False)
+    """Whether to look pairs up and measure them a few at a time, which only a CPU's cache makes quicker."""
+
+    def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
+        rows = self.row[jnp.concatenate([index.ravel() for index in indices])]
+        return _split(_look_up(encode(jnp.asarray(self.table)), rows), indices)
+
+    def distances(
+        self, distance: Distance, *pairs: Pair, ring: Int[Array, " n"] | None = None
+    ) -> tuple[Float[Array, ...], ...]:
+        if not self.on_cpu:
+            return super().distances(distance, *pairs, ring=ring)
+        if ring is not None:
+            pairs = (*pairs, (ring, jnp.roll(ring, 1)))
+        first, second = (self.row[side] for side in _joined(pairs))
+        latent = distance.encoder(jnp.asarray(self.table))
+        if len(self.table) ** 2 > _TABLE_PER_PAIR * len(first):
+            return _apart(distance.quasimetric.among(latent, latent, first, second), pairs)
+        once = different_pairs(first, second, len(self.table))
+        found = distance.quasimetric.among(latent, latent, once.first, once.second, once.how_many)
+        return _apart(found[once.place], pairs)
+
+    def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
+        return self.row[first] == self.row[second]
+
+
+@jax.custom_vjp
+def _look_up(table: Float[Array, "distinct latent"], rows: Int[Array, " n"]) -> Float[Array, "n latent"]:
+    """table[rows], with a gradient that is the same from run to run."""
+    return table[rows]
+
+
+def _look_up_forward(table: Array, rows: Array) -> tuple[Array, tuple[Array, Array]]:
+    return table[rows], (rows, table)
+
+
+def _look_up_backward(saved: tuple[Array, Array], gradient: Array) -> tuple[Array, None]:
+    rows, table = saved
+
+    def scatter(rows: Array, gradient: Array) -> Array:
+        return jnp.zeros_like(table).at[rows].add(gradient)
+
+    def multiply(rows: Array, gradient: Array) -> Array:
+        chosen = (rows[None, :] == jnp.arange(len(table))[:, None]).astype(gradient.dtype)
+        return jnp.matmul(chosen, gradient, precision=jax.lax.Precision.HIGHEST)
+
+    # A CPU adds rows one after the other: quick, and always in the same order. An accelerator's threads add in an order
+    # of their own every time, which would change the last bit; there a matrix product does the same sum in a fixed one.
+    return jax.lax.platform_dependent(rows, gradient, cpu=scatter, default=multiply), None
+
+
+_look_up.defvjp(_look_up_forward, _look_up_backward)
+
+
+def _split(joined: Array, indices: tuple[Array, ...]) -> tuple[Array, ...]:
+    parts, start = [], 0
+    for index in indices:
+        parts.append(joined[start : start + index.size].reshape(*index.shape, joined.shape[-1]))
+        start += index.size
+    return tuple(parts)
+
+
+def _joined(pairs: tuple[Pair, ...]) -> Pair:
+    """Several arrays of pairs as one."""
+    first, second = (jnp.concatenate([pair[side].ravel() for pair in pairs]) for side in (0, 1))
+    return first, second
+
+
+def _apart(found: Array, pairs: tuple[Pair, ...]) -> tuple[Array, ...]:
+    """What was found for joined pairs, in their shapes."""
+    ends = np.cumsum([pair[0].size for pair in pairs])
+    return tuple(part.reshape(pair[0].shape) for part, pair in zip(jnp.split(found, ends[:-1]), pairs, strict=True))

@@ -1,0 +1,135 @@
+"""Tables of agreement over seeds: the same rows as a Rich table for the terminal or as Markdown for files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..evaluation._agreement import Agreement, RangeAgreement
+from ..tasks._base import Truth
+from ._rendering import TextTable
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A column: which field of `Agreement` it shows, its heading and the number of decimals."""
+
+    field: str
+    heading: str
+    decimals: int
+    needs_same_unit: bool = False
+    always_there: bool = True
+    """Whether it is shown where it has no value, too."""
+
+
+MEASURES = (
+    Measure("pearson", "Pearson ↑", 3),
+    Measure("spearman", "Spearman ↑", 3),
+    Measure("ratio_cv", "Ratio CV ↓", 3),
+    Measure("mean_ratio", "mean ratio", 2, needs_same_unit=True),
+    Measure("mean_absolute_error", "error ↓", 2, needs_same_unit=True),
+    Measure("auroc", "AUROC ↑", 3, always_there=False),
+    Measure("same_state", "same state ↓", 2, needs_same_unit=True, always_there=False),
+    Measure("asymmetric_pearson", "one-way ↑", 3, always_there=False),
+)
+
+_NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: what was compared, in which unit the truth is, and the agreement of every seed."""
+
+    label: str
+    unit: str
+    agreements: tuple[Agreement, ...]
+
+
+def rows_by_truth(seeds: Sequence[Mapping[str, Agreement]], truths: Sequence[Truth]) -> list[Row]:
+    """A row per truth, from what `evaluate` gave for every seed."""
+    rows = []
+    for truth in truths:
+        label = truth.name if truth.name == truth.unit else f"{truth.name} ({truth.unit})"
+        rows.append(Row(label, truth.unit, tuple(seed[truth.name] for seed in seeds)))
+    return rows
+
+
+def rows_by_range(seeds: Sequence[Sequence[RangeAgreement]], truth: Truth) -> list[Row]:
+    """A row per range of true distance, from what `evaluate_by_range` gave for this truth and every seed.
+
+    Where every seed has data of its own, the observed truth's ranges differ from seed to seed; the first
+    range of one is then put beside the first of another, and named by its place.
+    """
+    rows = []
+    for place, parts in enumerate(zip(*seeds, strict=True), start=1):
+        low, high, _ = parts[0]
+        same = all((part.low, part.high) == (low, high) for part in parts)
+        name = f"{low:.4g} to {high:.4g}" if same else f"range {place} of {len(seeds[0])}"
+        rows.append(Row(f"{truth.name}, {name}", truth.unit, tuple(part.agreement for part in parts)))
+    return rows
+
+
+def agreement_table(rows: Sequence[Row], title: str | None = None, heading: str = "truth") -> Table:
+    """The rows as a table for the terminal."""
+    from rich import box
+    from rich.table import Table
+
+    header, lines = agreement_cells(rows, heading)
+    table = Table(title=title, caption=_caption(rows), box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.title_justify = table.caption_justify = "left"
+    for k, name in enumerate(header):
+        longest_word = max(len(word) for word in name.split())
+        table.add_column(name, justify="left" if k == 0 else "right", no_wrap=k < 2, min_width=longest_word)
+    for line in lines:
+        # A narrow terminal breaks cells at spaces: the spread may move to the next line, but with its sign.
+        table.add_row(*(cell.replace("± ", "±") for cell in line))
+    return table
+
+
+def agreement_markdown(rows: Sequence[Row], heading: str = "truth") -> str:
+    """The rows as a Markdown table, with what the spread means below it."""
+    header, lines = agreement_cells(rows, heading)
+    return TextTable("agreement", "Agreement with the truth", header, lines, caption=_caption(rows) or "").markdown()
+
+
+def agreement_cells(rows: Sequence[Row], heading: str = "truth") -> tuple[list[str], list[list[str]]]:
+    """The header and the lines as text; what only some tasks have only where there is a value."""
+    agreements = [one for row in rows for one in row.agreements]
+    measures = [
+        measure
+        for measure in MEASURES
+        if measure.always_there or any(np.isfinite(getattr(one, measure.field)) for one in agreements)
+    ]
+    header = [heading, "pairs", *(measure.heading for measure in measures)]
+    lines = []
+    for row in rows:
+        pairs = sorted({one.pairs for one in row.agreements})
+        count = f"{pairs[0]}" if len(pairs) == 1 else f"{pairs[0]}–{pairs[-1]}"
+        lines.append([row.label, count, *(_mean_and_spread(row, measure) for measure in measures)])
+    return header, lines
+
+
+def _mean_and_spread(row: Row, measure: Measure) -> str:
+    """Mean and standard deviation over the seeds that have a value, and how many have if some have none."""
+    # Predictions are in steps: their ratio to cells is a property of the maze and no error.
+    if measure.needs_same_unit and row.unit != "steps":
+        return _NOTHING
+    values = np.array([getattr(one, measure.field) for one in row.agreements], dtype=np.float64)
+    usable = values[np.isfinite(values)]
+    if usable.size == 0:
+        return _NOTHING
+    text = f"{usable.mean():.{measure.decimals}f}"
+    if usable.size > 1:
+        text += f" ± {usable.std(ddof=1):.{measure.decimals}f}"
+    return text if usable.size == values.size else f"{text} ({usable.size}/{values.size})"
+
+
+def _caption(rows: Sequence[Row]) -> str | None:
+    seeds = max((len(row.agreements) for row in rows), default=0)
+    return f"Mean ± standard deviation over {seeds} seeds, (k/n) where only k have a value." if seeds > 1 else None

@@ -1,0 +1,125 @@
+"""Published beside ours: the numbers of "Learning the Minimum Action Distance", and which of the two is better."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..evaluation._statistics import Spread, spread
+from ._curves import Chart
+from ._records import Agreements, Record
+from ._tables import MEASURES, Measure
+
+PLANNING = Measure("planning", "planning success ↑", 2)
+_ALMOST = 0.98  # evaluations seldom fall on the very step
+_LOWER_IS_BETTER = ("ratio_cv", "mean_absolute_error")
+_PLANNING_STEPS = 100_000  # table 1 uses the models at the end of training
+_PUBLISHED_AS = {"qrl-long": "qrl"}  # the paper calls both settings of QRL by one name
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One published number and what we measured in its place."""
+
+    task: str
+    method: str
+    measure: Measure
+    truth: str
+    published: float
+    published_steps: int
+    ours: Spread
+    steps: int
+
+    @property
+    def difference(self) -> float:
+        """Ours less published."""
+        return self.ours.mean - self.published
+
+    @property
+    def word(self) -> str:
+        """better or worse; same to as many decimals as were published; within if the published value lies between our
+        least and greatest seed; early if worse after fewer steps."""
+        gain = -self.difference if self.measure.field in _LOWER_IS_BETTER else self.difference
+        if abs(gain) < 0.5 * 10.0**-self.measure.decimals:
+            return "same"
+        if self.ours.low <= self.published <= self.ours.high:
+            return "within"
+        if gain > 0:
+            return "better"
+        return "early" if self.steps < _ALMOST * self.published_steps else "worse"
+
+
+@cache
+def _published() -> dict[str, Any]:
+    return json.loads(Path(__file__).with_name("published.json").read_text(encoding="utf-8"))
+
+
+def paper_truth(truths: Sequence[str]) -> str | None:
+    """The truth that the paper judges by: cells of a maze, the true distances of a grid world."""
+    return next((name for name in ("cells", "true") if name in truths), None)
+
+
+def published_curve(task: str, method: str, measure: str) -> tuple[list[int], list[float]] | None:
+    """The steps and values that were published for a measure, or None; where there is no curve, its last point."""
+    task, method = task.removeprefix("ogbench-"), _PUBLISHED_AS.get(method, method)
+    final = _published()["final"].get(task, {})
+    if measure not in final.get(method, {}):
+        return None
+    points = {int(step): value for step, value in _published()["curves"].get(task, {}).get(method, {}).items()}
+    points = {**(points if measure == "pearson" else {}), int(final["steps"]): final[method][measure]}
+    return sorted(points), [points[step] for step in sorted(points)]
+
+
+def published_planning(task: str, method: str) -> float | None:
+    """The published share of goals reached."""
+    by_method = _published()["planning_success"].get(task.removeprefix("ogbench-"), {})
+    return by_method.get(_PUBLISHED_AS.get(method, method))
+
+
+def verdicts(charts: Sequence[Chart]) -> list[Verdict]:
+    """A verdict for everything that was published and measured, task by task and method by method."""
+    found = []
+    for chart in charts:
+        for method, records in chart.groups.items():
+            found += [verdict for measure in MEASURES if (verdict := _verdict(chart, method, measure)) is not None]
+            reached = [
+                record.planning["learned"]["total"]["success_rate"]
+                for record in records
+                if "learned" in record.planning
+            ]
+            published = published_planning(chart.title, method)
+            if reached and published is not None:
+                steps = max(record.last_step for record in records)
+                found.append(
+                    Verdict(chart.title, method, PLANNING, "–", published, _PLANNING_STEPS, spread(reached), steps)
+                )
+    return found
+
+
+def _verdict(chart: Chart, method: str, measure: Measure) -> Verdict | None:
+    truth, known = paper_truth(chart.truths), published_curve(chart.title, method, measure.field)
+    if truth is None or known is None:
+        return None
+    steps, values = known
+    reached = [_until(record, steps[-1]) for record in chart.groups[method]]
+    until = min(step for step, _ in reached)
+    # Before its end a published curve is read between its points; a measure without one has its last point alone.
+    ours = spread([agreement[truth].get(measure.field) for _, agreement in reached if truth in agreement])
+    if not ours.runs or (until < steps[0] and len(steps) > 1):
+        return None
+    at = max(until, steps[0])
+    return Verdict(chart.title, method, measure, truth, float(np.interp(at, steps, values)), at, ours, until)
+
+
+def _until(record: Record, step: int) -> tuple[int, Agreements]:
+    """The last evaluation of a record that came no later than `step`, or the first where all came later."""
+    if record.last_step <= step:
+        return record.last_step, record.final
+    earlier = [point for point in record.curve if point[0] <= step]
+    return earlier[-1] if earlier else record.curve[0]

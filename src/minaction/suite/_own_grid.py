@@ -1,0 +1,101 @@
+"""A person's own grid, from a TOML file::
+
+tasks = ["cliffwalking", "keydoor-gridworld"]
+steps = 20000                                    # as in the paper if left out, as the next two
+seeds = 3
+episodes = 50
+
+[methods.maddist]                                # an objective as published
+
+[methods.wide]                                   # and one of your own making
+objective = "maddist"
+settings = { quasimetric = "wide-norm", learning_rate = 3e-4 }
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, unknown_name
+from ..objectives import make_objective
+from ..tasks import get_task
+from ._cells import Cell, Method
+from ._grids import SEEDS, Grid, default_steps
+
+_KEYS = ("tasks", "methods", "steps", "seeds", "episodes")
+_METHOD_KEYS = ("objective", "settings")
+
+
+def own_grid(path: Path, seeds: int | None = None, steps: int | None = None) -> Grid:
+    """The grid that the file describes; `seeds` and `steps` stand before the file's own."""
+    described = _read(path)
+    try:
+        _only_keys(described, _KEYS)
+        tasks = _tasks(described.get("tasks"))
+        methods = _methods(described.get("methods"))
+        own_steps, own_seeds, episodes = (_whole(described, key) for key in ("steps", "seeds", "episodes"))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    cells = [
+        Cell(task, method, seed, steps or own_steps or default_steps(task), episodes)
+        for task in tasks
+        for method in methods
+        for seed in range(seeds or own_seeds or SEEDS)
+    ]
+    return Grid(path.stem, tuple(cells))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        raise InputError(f"There is no file {path}; give paper, ablations or a .toml file.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); check the path.") from error
+    except ValueError as error:  # not TOML, and then it says the line; or not text
+        raise InputError(f"{path} is not TOML: {error}.") from error
+
+
+def _only_keys(table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            raise unknown_name("key", key, known)
+
+
+def _tasks(names: Any) -> list[str]:
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise InputError('tasks should be a list of names such as ["cliffwalking"].')
+    for name in names:
+        get_task(name)
+    return list(dict.fromkeys(names))
+
+
+def _methods(tables: Any) -> list[Method]:
+    if not isinstance(tables, dict) or not tables:
+        raise InputError("there should be a table [methods.NAME] for at least one method.")
+    methods = []
+    for label, table in tables.items():
+        if not re.fullmatch(r"[\w.+-]+", label) or label.startswith("."):
+            raise InputError(f"the method's name {label!r} should consist of letters, digits, '-', '_', '+' and '.'.")
+        if not isinstance(table, dict):
+            raise InputError(f"methods.{label} should be a table, not {table!r}.")
+        _only_keys(table, _METHOD_KEYS)
+        objective, settings = table.get("objective", label), table.get("settings", {})
+        if not isinstance(objective, str) or not isinstance(settings, dict):
+            raise InputError(
+                f"methods.{label}: objective should be a name, settings a table such as {{ polyak = 0.1 }}."
+            )
+        make_objective(objective, settings)  # refuses what cannot be
+        methods.append(Method(label, objective, settings))
+    return methods
+
+
+def _whole(table: Mapping[str, Any], key: str) -> int | None:
+    value = table.get(key)
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        raise InputError(f"{key} should be a whole number from 1 on, not {value!r}.")
+    return value

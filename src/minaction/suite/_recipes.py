@@ -1,0 +1,82 @@
+"""The paper's tables and figures by name: which cells each needs, and what is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import unknown_name
+from ._cells import Cell
+from ._grids import ANT_EXPLORE, ANT_NAVIGATE, CLIFF_WALKING, GRID_WORLDS, GRIDS, MAZES, Grid, chosen
+
+_GIANT = "ogbench-pointmaze-giant-stitch"
+_MEDIUM = "pointmaze-medium"  # gymnasium-robotics' Medium, which the paper calls MediumMaze
+_BALLS = tuple(name for name in MAZES if name.startswith("ogbench-pointmaze"))
+_ANTS = tuple(name for name in MAZES if name.startswith("ogbench-antmaze"))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One table or figure."""
+
+    shows: str
+    grid: Literal["paper", "ablations"]
+    """Cells are kept in the store of this suite, so that what two recipes need is trained once."""
+    only: tuple[str, ...]
+    """Tasks, methods and ablations to which to keep."""
+    task: str | None = None
+    """The one of the ablation's tasks that the figure shows."""
+    method: str | None = None
+    """The one of its methods, as the method's name begins."""
+    then: Literal["curves", "planning", "landscape"] = "curves"
+
+    def cells(self, seeds: int | None, steps: int | None) -> Grid:
+        """What has to be trained."""
+        grid = chosen(GRIDS[self.grid](seeds, steps), self.only)
+        return Grid(grid.name, tuple(filter(self._takes, grid.cells)))
+
+    def _takes(self, cell: Cell) -> bool:
+        return self.task in (None, cell.task) and (self.method is None or cell.method.label.startswith(self.method))
+
+
+RECIPES = {
+    "main-curves": Recipe(
+        "Pearson and Ratio CV on CliffWalking, giant-stitch and medium-explore",
+        "paper",
+        (CLIFF_WALKING, _GIANT, ANT_EXPLORE),
+    ),
+    "table-1": Recipe("how often a planner reaches its goal", "paper", (*_BALLS, ANT_EXPLORE), then="planning"),
+    "latent-dimension": Recipe("the size of the embedding, on CliffWalking", "ablations", ("latent-dimension",)),
+    "quasimetric-maddist": Recipe(
+        "the quasimetric of MadDist, on CliffWalking", "ablations", ("quasimetric",), method="maddist"
+    ),
+    "quasimetric-tdmaddist": Recipe(
+        "the quasimetric of TDMadDist, on CliffWalking", "ablations", ("quasimetric",), method="tdmaddist"
+    ),
+    "dataset-size": Recipe("how many episodes are learned from, on CliffWalking", "ablations", ("dataset-size",)),
+    "network-size-qrl": Recipe("the size of QRL's network, on CliffWalking", "ablations", ("network-size-qrl",)),
+    "network-size-hilbert": Recipe(
+        "the size of Hilbert's network, on CliffWalking", "ablations", ("network-size-hilbert",)
+    ),
+    "random-weight-navigate": Recipe(
+        "w_r on AntMaze navigate, by range of distance", "ablations", ("random-weight",), task=ANT_NAVIGATE
+    ),
+    "random-weight-explore": Recipe(
+        "w_r on AntMaze explore, by range of distance", "ablations", ("random-weight",), task=ANT_EXPLORE
+    ),
+    "constraint-horizon": Recipe("H_c on AntMaze explore, by range of distance", "ablations", ("constraint-horizon",)),
+    "landscape": Recipe("MadDist's distances over the Medium maze", "paper", (_MEDIUM, "maddist"), then="landscape"),
+    "full-results-1": Recipe(
+        "all measures on the grid worlds, UMaze and Medium", "paper", (*GRID_WORLDS, "pointmaze-umaze", _MEDIUM)
+    ),
+    "full-results-2": Recipe("all measures on OGBench's PointMazes", "paper", _BALLS),
+    "full-results-3": Recipe("all measures on OGBench's AntMazes", "paper", _ANTS),
+}
+"""One for every table and figure of results in the paper."""
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of that name."""
+    if name not in RECIPES:
+        raise unknown_name("reproduction", name, RECIPES)
+    return RECIPES[name]

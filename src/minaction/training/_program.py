@@ -1,0 +1,144 @@
+"""The compiled part of training: what happens in a step, and many of them in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float
+
+from .._devices import Devices
+from .._distance import Distance
+from ..encoders._standardise import Statistics
+from ..objectives._base import Objective
+from ..objectives._states import RecordedStates, States
+
+_STEPS_SAMPLED_TOGETHER = 100
+
+# How hard the compiler thinks. Drawing and copying weights takes no time in any case, and compiling that took seconds.
+AT_ONCE = {"xla_backend_optimization_level": 0}
+# Training steps take as long as with its usual 3, and a second less to compile: a quarter.
+QUICKLY = {"xla_backend_optimization_level": 2}
+
+
+class TrainState(NamedTuple):
+    """All that changes during training; every array has a leading axis over seeds."""
+
+    distance: Distance
+    average: Any
+    """Of the distance's weights; nothing where the objective wants the last ones."""
+    optimiser: optax.OptState
+    extra: Any
+    keys: Any
+
+
+@dataclass(frozen=True)
+class Program:
+    """It is equal to another with the same fields, so that trainings alike share compiled code; and it holds no data,
+    because what is compiled lives as long as the process.
+    """
+
+    objective: Objective
+    steps: int
+    data_differs: bool
+    """Whether the data have a leading axis over seeds, as the state has."""
+    devices: Devices
+    unroll: int = 1
+    """How many steps are compiled into one piece."""
+
+    @partial(jax.jit, static_argnames="self", compiler_options=AT_ONCE)
+    def initial(self, keys: Any, statistics: Statistics) -> TrainState:
+        """The state of every seed before the first step."""
+
+        def one_seed(key: Any, statistics: Statistics) -> TrainState:
+            distance = self.objective.architecture.build(statistics, key=key)
+            parameters = eqx.filter(distance, eqx.is_inexact_array)
+            average = jax.tree.map(jnp.zeros_like, parameters) if self.objective.averaging else ()
+            optimiser = self.objective.optimiser(self.steps).init(parameters)
+            return TrainState(distance, average, optimiser, self.objective.init(distance), key)
+
+        return jax.vmap(one_seed)(keys, statistics)
+
+    def _one_step(self, state: TrainState, step: Array, batch: Any, states: States) -> tuple[TrainState, dict]:
+        progress = step / self.steps
+        parameters, rest = eqx.partition(state.distance, eqx.is_inexact_array)
+
+        def loss(parameters: Any) -> tuple[Float[Array, ""], dict]:
+            return self.objective.loss(eqx.combine(parameters, rest), state.extra, batch, states, progress)
+
+        (value, terms), gradient = jax.value_and_grad(loss, has_aux=True)(parameters)
+        updates, optimiser = self.objective.optimiser(self.steps).update(gradient, state.optimiser, parameters)
+        parameters = eqx.apply_updates(parameters, updates)
+        average = self._averaged(state.average, parameters, step)
+        distance: Distance = eqx.combine(parameters, rest)
+        extra = self.objective.advance(distance, state.extra, terms)
+        return self.devices.agree(TrainState(distance, average, optimiser, extra, state.keys)), {"loss": value, **terms}
+
+    def _averaged(self, average: Any, parameters: Any, step: Array) -> Any:
+        if not self.objective.averaging:
+            return average
+        share = 1 / (1 + self.objective.averaging * step)  # of this step in the average: all of it at first
+        return jax.tree.map(lambda mean, now: mean + share * (now - mean), average, parameters)
+
+    @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state", compiler_options=QUICKLY)
+    def chunk(self, state: TrainState, start: int, data: Any, *, length: int) -> tuple[TrainState, dict]:
+        """`length` steps of every seed, sampling on the device."""
+
+        # Batches are sampled for many steps at once: a GPU would spend a good part of a step on starting the small
+        # kernels of sampling, one step at a time.
+        together = max(count for count in range(1, _STEPS_SAMPLED_TOGETHER + 1) if length % count == 0)
+
+        def one_seed(state: TrainState, data: Any) -> tuple[TrainState, dict]:
+            tables, states = data
+
+            def body(state: TrainState, xs: Any) -> tuple[TrainState, dict]:
+                step, batch = xs
+                return self._one_step(state, step, batch, states)
+
+            def several_steps(state: TrainState, steps: Array) -> tuple[TrainState, dict]:
+                keys = jax.vmap(partial(jax.random.fold_in, state.keys))(steps)
+                batches = jax.vmap(self.objective.sample, in_axes=(0, None))(keys, tables)
+                return jax.lax.scan(body, state, (steps, batches), unroll=self.unroll)
+
+            steps = (start + jnp.arange(length)).reshape(-1, together)
+            state, terms = jax.lax.scan(several_steps, state, steps)
+            return state, jax.tree.map(lambda values: jnp.mean(values), terms)
+
+        return _over_seeds(one_seed, self.data_differs)(state, data)
+
+    @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state", compiler_options=QUICKLY)
+    def fed_chunk(self, state: TrainState, start: int, data: Any, *, length: int) -> tuple[TrainState, dict]:
+        """`length` steps of every seed on batches that the host sampled: (seeds, length, ...)."""
+
+        def one_seed(state: TrainState, fed: Any) -> tuple[TrainState, dict]:
+            def body(state: TrainState, xs: Any) -> tuple[TrainState, dict]:
+                step, batch, rows = xs
+                return self._one_step(state, step, batch, RecordedStates(rows, self.devices))
+
+            state, terms = jax.lax.scan(body, state, (start + jnp.arange(length), *fed), unroll=self.unroll)
+            return state, jax.tree.map(lambda values: jnp.mean(values), terms)
+
+        return _over_seeds(one_seed, data_differs=True)(state, data)
+
+
+def _over_seeds(one_seed: Callable[[Any, Any], Any], data_differs: bool) -> Callable[[Any, Any], Any]:
+    """`one_seed` for each entry of the state's leading axis, and of the data's if that differs."""
+
+    def all_seeds(state: Any, data: Any) -> Any:
+        entries, shared = ((state, data), ()) if data_differs else ((state,), (data,))
+
+        def one(entry: Any) -> Any:
+            return one_seed(*entry, *shared)
+
+        if len(jax.tree.leaves(state)[0]) == 1:  # without an axis that would batch the matrix products
+            found = one(jax.tree.map(lambda leaf: leaf[0], entries))
+            return jax.tree.map(lambda leaf: leaf[None], found)
+        return jax.vmap(one)(entries)
+
+    return all_seeds

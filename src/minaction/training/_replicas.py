@@ -1,0 +1,127 @@
+"""Several seeds at once, in the way that suits what they are trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int
+
+from .._cores import core_count
+from .._devices import Devices
+from .._trees import stack_padded
+from ._program import AT_ONCE
+
+Tree = TypeVar("Tree")
+
+Train = Callable[[Any, Any], Any]
+"""A state and data to what comes of them; all arrays of the state and of the result have a leading axis over seeds."""
+
+
+class Seeds(Protocol):
+    """How a trainer holds the data of its seeds, and has them trained."""
+
+    @property
+    def batched(self) -> bool:
+        """Whether the trainer's program sees all seeds at once, and not each by itself."""
+        ...
+
+    def put(self, parts: Sequence[Any], places: Sequence[int]) -> Any:
+        """Data for `train`: `parts` is what was made of each data set, `places` says which of them is each seed's."""
+        ...
+
+    def split(self, stacked: Any) -> Any:
+        """Data for `train` from arrays with a leading axis over seeds."""
+        ...
+
+    def train(self, train: Train, state: Any, data: Any, steps: int) -> Any:
+        """`train`, which takes so many steps, for all seeds."""
+        ...
+
+
+def seeds_on(devices: Devices) -> Seeds:
+    """What suits the devices."""
+    return InLanes(devices) if jax.default_backend() == "cpu" else SideBySide(devices)
+
+
+class SideBySide:
+    """All in one program: a single seed does not fill an accelerator."""
+
+    batched = True
+
+    def __init__(self, devices: Devices) -> None:
+        self._devices = devices
+
+    def put(self, parts: Sequence[Any], places: Sequence[int]) -> Any:
+        if len(parts) == 1:
+            return self._devices.put(_on_host(parts[0]))
+        return self._devices.put(stack_padded([parts[place] for place in places]))
+
+    def split(self, stacked: Any) -> Any:
+        return stacked
+
+    def train(self, train: Train, state: Any, data: Any, steps: int) -> Any:
+        del steps
+        return train(state, data)
+
+
+class InLanes:
+    """Each in a thread of its own, as many at a time as there are cores, with one program that all share.
+
+    A seed keeps a core of a CPU busy; cores that share its many small kernels mostly wait for each other. On the same
+    data a seed's weights are the same to the bit, whatever other seeds are trained beside it.
+    """
+
+    batched = False
+
+    def __init__(self, devices: Devices) -> None:
+        self._devices = devices
+        self._compiled = set[int]()  # for how many steps
+
+    def put(self, parts: Sequence[Any], places: Sequence[int]) -> list[Any]:
+        # Of one shape, although each has its own arrays: every shape is compiled apart.
+        stacked = stack_padded(parts) if len(parts) > 1 else jax.tree.map(lambda leaf: leaf[None], _on_host(parts[0]))
+        held = [self._devices.put(jax.tree.map(lambda leaf, k=k: leaf[k], stacked)) for k in range(len(parts))]
+        return [held[place] for place in places]
+
+    def split(self, stacked: Any) -> list[Any]:
+        return [_lane(stacked, k) for k in range(len(jax.tree.leaves(stacked)[0]))]
+
+    def train(self, train: Train, state: Any, data: list[Any], steps: int) -> Any:
+        if len(data) == 1:
+            return train(state, data[0])
+
+        def train_lane(k: int) -> Any:
+            return jax.block_until_ready(train(_lane(state, k), data[k]))
+
+        # Threads that come upon a new program at once would each compile it.
+        found = [] if steps in self._compiled else [train_lane(0)]
+        self._compiled.add(steps)
+        # Programs that talk between the same devices would wait for each other forever.
+        at_a_time = core_count() if self._devices.count == 1 else 1
+        with ThreadPoolExecutor(at_a_time, thread_name_prefix="minaction-seed") as pool:
+            found += pool.map(train_lane, range(len(found), len(data)))
+        return _joined(found)
+
+
+def _on_host(tree: Tree) -> Tree:
+    return jax.tree.map(np.asarray, tree)
+
+
+# Each is one program for all arrays of a tree; taken one by one, JAX would compile one for each of their shapes.
+
+
+@partial(jax.jit, compiler_options=AT_ONCE)
+def _lane(stacked: Tree, k: Int[Array, ""] | int) -> Tree:
+    """The k-th entry of the leading axis, which stays."""
+    return jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, k, 1), stacked)
+
+
+@partial(jax.jit, compiler_options=AT_ONCE)
+def _joined(lanes: Sequence[Tree]) -> Tree:
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *lanes)

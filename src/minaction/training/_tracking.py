@@ -1,0 +1,154 @@
+"""Metrics in other people's tools while a run trains. None is needed, and none asks for an account:
+Weights & Biases writes offline and MLflow into the run's folder, unless their own environment variables say otherwise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, Protocol
+
+from ..errors import MissingExtra, unknown_name
+from ._run import RunDirectory
+
+EXTRA = "track"
+
+
+class Tracker(Protocol):
+    """Where one seed's numbers go."""
+
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        """Numbers by name, as they stand at `step`."""
+        ...
+
+    def close(self) -> None:
+        """Everything is written when this returns."""
+        ...
+
+
+class TensorBoard:
+    """Event files in RUN/tensorboard/seed-K: `tensorboard --logdir RUN/tensorboard`."""
+
+    def __init__(self, run: RunDirectory, seed: int, step: int) -> None:
+        try:
+            from tensorboardX import SummaryWriter
+        except ImportError:
+            raise MissingExtra("Tracking with TensorBoard", EXTRA) from None
+        # What a killed run wrote past its checkpoint is superseded from `step` on.
+        self._writer = SummaryWriter(str(run.path / "tensorboard" / f"seed-{seed}"), purge_step=step or None)
+
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
+            self._writer.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class WeightsAndBiases:
+    """One W&B run per seed, grouped; in RUN/wandb, to be sent with `wandb sync`, unless WANDB_MODE says online."""
+
+    def __init__(self, run: RunDirectory, seed: int, step: int) -> None:
+        try:
+            import wandb
+        except ImportError:
+            raise MissingExtra("Tracking with Weights & Biases", EXTRA) from None
+        self._run = wandb.init(
+            project=os.environ.get("WANDB_PROJECT", "minaction"),
+            dir=str(run.path),
+            group=run.path.name,
+            name=f"{run.path.name}-seed-{seed}",
+            id=_identity(run, seed),
+            resume="allow",
+            config={**run.config.as_dict(), "seed": seed},
+            mode=os.environ.get("WANDB_MODE", "offline"),  # type: ignore[arg-type]
+            reinit="create_new",
+            settings=wandb.Settings(silent=True),
+        )
+
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        self._run.log(dict(values), step=step)
+
+    def close(self) -> None:
+        self._run.finish()
+
+
+class MLflow:
+    """One MLflow run per seed, in RUN/mlruns unless MLFLOW_TRACKING_URI names a server."""
+
+    def __init__(self, run: RunDirectory, seed: int, step: int) -> None:
+        try:
+            from mlflow import MlflowClient
+        except ImportError:
+            raise MissingExtra("Tracking with MLflow", EXTRA) from None
+        uri = os.environ.get("MLFLOW_TRACKING_URI")
+        if uri is None:
+            # MLflow would rather have a data base; a folder that travels with the run is what is wanted here.
+            os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
+        self._client = MlflowClient(uri or (run.path.resolve() / "mlruns").as_uri())
+        identity = _identity(run, seed)
+        experiment = self._client.get_experiment_by_name("minaction")
+        number = self._client.create_experiment("minaction") if experiment is None else experiment.experiment_id
+        known = self._client.search_runs([number], f"tags.`minaction.identity` = '{identity}'", max_results=1)
+        if known:
+            self._id = known[0].info.run_id
+            return
+        tags = {"minaction.identity": identity}
+        self._id = self._client.create_run(number, run_name=f"{run.path.name}-seed-{seed}", tags=tags).info.run_id
+        for name, value in {**run.config.as_dict(), "seed": seed}.items():
+            self._client.log_param(self._id, name, value)
+
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        from mlflow.entities import Metric
+
+        self._client.log_batch(self._id, [Metric(name, value, 0, step) for name, value in values.items()])
+
+    def close(self) -> None:
+        self._client.set_terminated(self._id)
+
+
+TRACKERS = {"tensorboard": TensorBoard, "wandb": WeightsAndBiases, "mlflow": MLflow}
+
+
+class Tracking:
+    """All chosen tools for all seeds of a run."""
+
+    def __init__(self, trackers: Mapping[int, Sequence[Tracker]]) -> None:
+        self._trackers = trackers
+
+    def log(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Lines as they go to metrics.jsonl."""
+        for row in rows:
+            values = _flat(row)
+            for tracker in self._trackers.get(row["seed"], ()):
+                tracker.log(row["step"], values)
+
+
+@contextmanager
+def tracking(names: Sequence[str], run: RunDirectory, step: int = 0) -> Iterator[Tracking]:
+    """Start the tools called `names` for a run that stands at `step`; end them when it ends."""
+    for name in names:
+        if name not in TRACKERS:
+            raise unknown_name("tracking tool", name, TRACKERS)
+    with ExitStack() as open_ones:
+        trackers: dict[int, list[Tracker]] = {seed: [] for seed in run.config.seeds}
+        for seed, tools in trackers.items():
+            for name in names:
+                tools.append(TRACKERS[name](run, seed, step))
+                open_ones.callback(tools[-1].close)
+        yield Tracking(trackers)
+
+
+def _flat(row: dict[str, Any]) -> dict[str, float]:
+    """Names with slashes, which every tool groups by; what has no value is left out."""
+    values = {f"terms/{name}": value for name, value in row["terms"].items()}
+    for truth, agreement in row["agreement"].items():
+        values |= {f"{truth}/{measure}": value for measure, value in agreement.items()}
+    return {name: float(value) for name, value in values.items() if isinstance(value, int | float)}
+
+
+def _identity(run: RunDirectory, seed: int) -> str:
+    """The same for the same seed of the same run, so that going on adds to what is there."""
+    return hashlib.sha256(f"{run.path.resolve()}\n{run.config.as_dict()}\n{seed}".encode()).hexdigest()[:16]

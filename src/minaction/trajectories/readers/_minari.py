@@ -1,0 +1,142 @@
+"""Minari data sets: a folder on disk, or an id that Minari finds or downloads."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import InputError, MissingExtra
+from .._dataset import Trajectories
+from ._checks import naming, parsing, refuse_if_too_large
+
+if TYPE_CHECKING:
+    import gymnasium
+
+_ID = re.compile(r"[-\w]+(/[-\w]+)*-v\d+")
+_GOAL_KEYS = {"observation", "achieved_goal", "desired_goal"}
+
+
+def looks_like_id(source: str) -> bool:
+    """Whether `source` has the form of a Minari id, such as D4RL/pointmaze/umaze-v2."""
+    return _ID.fullmatch(source) is not None
+
+
+def minari_folder(path: Path) -> Path | None:
+    """The folder with a Minari data set's `metadata.json`: `path` or the `data` inside it; otherwise None."""
+    return next((folder for folder in (path / "data", path) if (folder / "metadata.json").is_file()), None)
+
+
+def local_folder(dataset_id: str) -> Path | None:
+    """Where Minari keeps the data set `dataset_id` on this machine, or None where it does not."""
+    try:
+        from minari.storage import get_dataset_path
+    except ImportError:
+        return None
+    try:
+        return minari_folder(get_dataset_path(dataset_id))
+    except OSError:  # Minari makes its folder when asked for it, which it may not be allowed to
+        return None
+
+
+def read_minari_id(dataset_id: str, keep_actions: bool) -> Trajectories:
+    """The data set with that id: the local copy, or else Minari's download."""
+    if not looks_like_id(dataset_id):
+        raise InputError(f"{dataset_id!r} is no Minari id; give one such as minari:D4RL/pointmaze/umaze-v2.")
+    try:
+        import minari
+    except ImportError:
+        raise MissingExtra(f"Reading the Minari data set {dataset_id}", "minari") from None
+    folder = local_folder(dataset_id)
+    if folder is None:
+        try:
+            minari.download_dataset(dataset_id)
+        except Exception as error:  # of the network, of the cloud's client, of Minari: all mean the same here
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+            raise InputError(
+                f"The Minari data set {dataset_id} is not on this machine and could not be downloaded "
+                f"({reason}); check the id and the network, or download it elsewhere and give its folder."
+            ) from error
+        folder = local_folder(dataset_id)
+    if folder is None:
+        raise InputError(f"Minari downloaded {dataset_id} but its data is not where it belongs; try it again.")
+    return read_minari(folder, keep_actions)
+
+
+def read_minari(folder: Path, keep_actions: bool) -> Trajectories:
+    """Episodes of a Minari data set in `folder`, which holds its `metadata.json`.
+
+    Observations are laid out flat as Gymnasium does: a choice among n becomes n numbers, one of them 1. Of a
+    goal-conditioned observation only the observation itself is the state.
+    """
+    try:
+        import minari
+    except ImportError:
+        raise MissingExtra(f"Reading the Minari data set in {folder}", "minari") from None
+    with parsing(folder, "a Minari data set"):
+        metadata = json.loads((folder / "metadata.json").read_text())
+        if not all(isinstance(metadata.get(key), str) for key in ("observation_space", "action_space")):
+            # Without these Minari would build the environment that the file names, which can be any program.
+            raise InputError(f"{folder}: the metadata lacks the spaces; write it again with a newer Minari.")
+        if metadata.get("data_format") == "hdf5":
+            _refuse_too_large(folder)
+        dataset = minari.MinariDataset(str(folder))
+        episodes, actions = [], []
+        for episode in dataset.iterate_episodes():
+            where = f"{folder}: episode {episode.id}"
+            states = _flat(dataset.observation_space, episode.observations, where)
+            episodes.append(states)
+            if keep_actions:
+                taken = _flat(dataset.action_space, episode.actions, f"{where} (actions)")
+                actions.append(np.concatenate([taken, np.zeros((1, taken.shape[1]), dtype=np.float32)]))
+    with naming(folder):
+        return Trajectories.from_episodes(episodes, actions=actions if keep_actions else None)
+
+
+def _flat(space: gymnasium.Space, values: Any, where: str) -> np.ndarray:
+    """One row per step, as `gymnasium.spaces.flatten` would give for each."""
+    from gymnasium import spaces
+
+    if isinstance(space, spaces.Dict):
+        if space.spaces.keys() >= _GOAL_KEYS:  # goals are chosen, not reached: they are no part of the state
+            return _flat(space["observation"], values["observation"], where)
+        return np.concatenate([_flat(part, values[name], where) for name, part in space.items()], axis=1)
+    if isinstance(space, spaces.Tuple):
+        return np.concatenate([_flat(part, values[k], where) for k, part in enumerate(space)], axis=1)
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or array.ndim == 0:
+        raise InputError(f"{where} holds {array.dtype}, not numbers; states must be numbers.")
+    if isinstance(space, spaces.Discrete):
+        return _one_hot(array.reshape(-1) - int(space.start), int(space.n), where)
+    if isinstance(space, spaces.MultiDiscrete):
+        choices = array.reshape(len(array), -1) - space.start.ravel()
+        parts = [_one_hot(choices[:, k], int(n), where) for k, n in enumerate(space.nvec.ravel())]
+        return np.concatenate(parts, axis=1)
+    width = array.size // len(array) if len(array) else int(np.prod(space.shape or (1,)))
+    return array.reshape(len(array), width).astype(np.float32)
+
+
+def _one_hot(choices: np.ndarray, among: int, where: str) -> np.ndarray:
+    if ((choices < 0) | (choices >= among)).any():
+        raise InputError(f"{where} holds a choice outside of its {among}; write the data set again.")
+    return np.eye(among, dtype=np.float32)[choices.astype(np.int64)]
+
+
+def _refuse_too_large(folder: Path) -> None:
+    import h5py
+
+    path = folder / "main_data.hdf5"
+    num_bytes = stored_bytes = 0
+
+    def add(name: str, item: Any) -> None:
+        nonlocal num_bytes, stored_bytes
+        if isinstance(item, h5py.Dataset) and "/observations" in name:
+            num_bytes += item.nbytes
+            stored_bytes += item.id.get_storage_size()
+
+    with h5py.File(path, "r") as file:
+        file.visititems(add)
+    refuse_if_too_large(path, "what it observed", num_bytes, stored_bytes)
