@@ -29,6 +29,7 @@ test-all: lint browser
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 	$(BIN)/pyright
 
 # The report's page is tested in a real browser: the system's, installed if need be, or else Playwright's own.

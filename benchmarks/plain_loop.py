@@ -71,7 +71,7 @@ class PlainTraining:
         found = None if device == "cpu" else torch.accelerator.current_accelerator()
         self.device = found or torch.device("cpu")
         self.sampler = Sampler(data, seed)
-        self.distance = PlainDistance(data.state_size).to(self.device)
+        self.distance = PlainDistance(data.state_shape[0]).to(self.device)
         self.optimiser = torch.optim.AdamW(self.distance.parameters(), lr=1e-4, eps=1e-10, weight_decay=0.0)
 
     def step(self) -> torch.Tensor:

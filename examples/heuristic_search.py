@@ -7,9 +7,9 @@ import numpy as np
 
 import minaction as ma
 from minaction.environments import KeyDoorGridWorld, transition_graph
-from minaction.uses import a_star, admissibility
+from minaction.uses import admissibility
 
-# The world's graph: 13 x 13 cells, with and without the key. The door opens only for who holds the key.
+# The world's graph: 13 x 13 cells, with and without the key. The door opens only with the key.
 world, random = KeyDoorGridWorld(), np.random.default_rng(0)
 graph = transition_graph(world, world.starts(1, random))
 seen = world.observe(graph.states, random)
@@ -23,10 +23,10 @@ model = ma.fit(data, ma.TautDist(), steps=800)
 learned = model.pairwise(seen, seen[[door]])[:, 0]
 manhattan = np.abs(graph.states[:, :2] - graph.states[door, :2]).sum(axis=1)
 for name, estimate in (("nothing", np.zeros(len(seen))), ("Manhattan", manhattan), ("learned", learned)):
-    found = a_star(graph, start, door, lambda nodes, estimate=estimate: estimate[nodes])
-    print(f"{name}: {found.expanded} nodes for a way of {found.cost:.0f} actions")
+    found = ma.a_star(graph, start, door, lambda nodes, estimate=estimate: estimate[nodes])
+    print(f"{name}: {found.expanded} nodes for a path of {found.cost:.0f} actions")
 
-true = task.truths(data)[0]
+true = task.truths()[0]
 checked = admissibility(model.pairwise(true.sources, true.targets), true.distances)
 print(
     f"at most the truth for {checked.share:.0%} of {checked.pairs} pairs; worst excess {checked.worst_overestimate:.1f}"

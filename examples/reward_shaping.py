@@ -1,7 +1,7 @@
 """Teach Stable-Baselines3's DQN to fetch a key and go through a door, with and without a learned distance as guide.
 
-The reward is 1 at the door and nothing before: a learner that knows nothing hardly ever sees it. The distance is
-learned beforehand, from random episodes without rewards or actions. All else is the same for both learners.
+The reward is 1 at the door and nothing before: a learner without guidance hardly ever sees it. The distance is
+learned beforehand, from random episodes without rewards or actions. Everything else is the same for both learners.
 
 Run it: pip install stable-baselines3, then python examples/reward_shaping.py --seeds 5
 """
@@ -17,10 +17,9 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
 import minaction as ma
-from minaction.uses import ShapedReward
 
-WORLD, DOOR = "minaction/KeyDoorGridWorld-v0", [0.5, 0.75, 1.0]  # where the door is, seen with the key in hand
-DISCOUNT, LONGEST, GOOD_ENOUGH = 0.99, 200, 30  # the shortest way takes 23 actions
+WORLD, DOOR = "minaction/KeyDoorGridWorld-v0", [0.5, 0.75, 1.0]  # the door, observed with the key in hand
+DISCOUNT, LONGEST, GOOD_ENOUGH = 0.99, 200, 30  # the shortest path takes 23 actions
 EXPLORING, RANDOM = 5000, 0.3  # steps until no more than this share of the actions is random
 
 
@@ -48,7 +47,7 @@ def steps_until_solved(model: ma.DistanceModel | None, seed: int, most: int) -> 
     """How many steps DQN needs, if `most` are enough; shaped by the distance to the door if there is one."""
     env = gymnasium.make(WORLD, max_episode_steps=LONGEST)
     if model is not None:
-        env = ShapedReward(env, model, DOOR, discount=DISCOUNT, scale=0.1)
+        env = ma.ShapedReward(env, model, DOOR, discount=DISCOUNT, scale=0.1)
     learner = DQN(
         "MlpPolicy",
         env,

@@ -23,5 +23,5 @@ index, actions = model.nearest(start, states, k=5)
 for k, distance in zip(index, actions, strict=True):
     print(f"{states[k]} is {distance:.1f} actions away")
 
-for name, found in ma.evaluate(model, task.truths(data)).items():
+for name, found in ma.evaluate(model, task.truths()).items():
     print(f"{name}: Pearson {found.pearson:.3f}, mean ratio {found.mean_ratio:.2f}")

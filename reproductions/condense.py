@@ -1,4 +1,4 @@
-"""Condense the stores of suites into one small file of raw numbers, without weights: what RESULTS.md stands on.
+"""Condense the folders of suites into one small file of raw numbers, without weights: what RESULTS.md is based on.
 
     python reproductions/condense.py runs/paper reproductions/results/grid.json
 
@@ -10,34 +10,37 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from minaction._files import atomic_write
-from minaction.reports._records import Record, read_records
+from minaction.reports import Trial, read_trials
 
 
-def condensed(record: Record) -> dict[str, Any]:
+def condensed(trial: Trial) -> dict[str, Any]:
     """What is kept of a training."""
     kept: dict[str, Any] = {
-        "task": record.task,
-        "method": record.method,
-        "seed": record.seed,
-        "steps": record.steps,
-        "reached": record.last_step,
-        "device": record.device,
-        "agreement": _rounded(record.final),
+        "task": trial.task,
+        "method": trial.method,
+        "seed": trial.seed,
+        "steps": trial.steps,
+        "reached": trial.last_step,
+        "device": trial.device,
+        "agreement": {last.truth: _rounded(last.agreement) for last in trial.final},
         "curve": {
-            truth: [
-                [step, *(_rounded(found[truth].get(key)) for key in ("pearson", "ratio_cv"))]
-                for step, found in record.curve
+            last.truth: [
+                [one.step, *(_rounded(one.agreement.get(key)) for key in ("pearson", "ratio_cv"))]
+                for one in trial.evaluations
+                if one.truth == last.truth
             ]
-            for truth in record.final
+            for last in trial.final
         },
     }
-    if record.planning:
+    if trial.planning:
         kept["planning"] = {
-            kind: _rounded([found["total"], *found["tasks"]]) for kind, found in record.planning.items()
+            kind: [_rounded(asdict(part)) for part in (found.total, *found.tasks)]
+            for kind, found in trial.planning.items()
         }
     return kept
 
@@ -57,7 +60,7 @@ def main() -> None:
     parser.add_argument("store", nargs="+", type=Path, help="folders of suites or of runs")
     parser.add_argument("out", type=Path, help="the JSON file to write")
     options = parser.parse_args()
-    lines = [json.dumps(condensed(record), separators=(",", ":")) for record in read_records(options.store).records]
+    lines = [json.dumps(condensed(trial), separators=(",", ":")) for trial in read_trials(options.store).trials]
     with atomic_write(options.out, "w") as file:
         file.write("[\n" + ",\n".join(lines) + "\n]\n")
     print(f"{len(lines)} trainings in {options.out}")

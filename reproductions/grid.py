@@ -4,7 +4,7 @@
     python reproductions/grid.py runs/paper --part ants     one part: balls, ants or small
     python reproductions/grid.py runs/paper --list          what would be trained
 
-`minaction suite paper` trains every cell for as long as the paper does, an estimated four hours on a GPU. This trains
+`minaction suite paper` trains every run for as long as the paper does, an estimated four hours on a GPU. This trains
 at full length where that tells most, and shorter elsewhere. The same command goes on where one was interrupted.
 """
 
@@ -15,12 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from minaction.suite._bundles import sensible_lanes
-from minaction.suite._cells import Cell, grouped
+from minaction.suite import Local, SuiteFolder, run_suite
 from minaction.suite._grids import ANT_EXPLORE, ANTS, CLIFF_WALKING, GRID_WORLDS, MAZES, METHODS, paper
-from minaction.suite._local import Local, default_devices
-from minaction.suite._runner import run_suite
-from minaction.suite._store import Store
+from minaction.training import RunConfig
 
 BALLS = tuple(task for task in MAZES if task.startswith("ogbench-pointmaze"))
 MEDIUM_STITCH, LARGE_STITCH, GIANT_STITCH = (
@@ -33,7 +30,7 @@ FAST = ("tdmaddist", "plandist-simple", "plandist", "hilbert")
 
 
 class Stage(NamedTuple):
-    """Cells of equal length."""
+    """Runs of equal length."""
 
     tasks: tuple[str, ...]
     methods: tuple[str, ...]
@@ -70,22 +67,16 @@ PARTS = {
 """In order of importance. A method on a task is taken from the first stage that has it."""
 
 
-def cells(parts: Sequence[str] = tuple(PARTS)) -> tuple[Cell, ...]:
-    """What is trained."""
-    found: dict[tuple[str, str], list[Cell]] = {}
+def runs(parts: Sequence[str] = tuple(PARTS)) -> dict[tuple[str, str], list[RunConfig]]:
+    """What is trained, one run per seed, by task and method."""
+    found: dict[tuple[str, str], list[RunConfig]] = {}
     for stage in (stage for part in parts for stage in PARTS[part]):
-        wanted = [
-            cell
-            for cell in paper(stage.seeds, stage.steps).cells
-            if cell.task in stage.tasks and cell.method.label in stage.methods
-        ]
-        names = dict.fromkeys((cell.task, cell.method.label) for cell in wanted)
-        found |= {
-            name: [cell for cell in wanted if (cell.task, cell.method.label) == name]
-            for name in names
-            if name not in found
-        }
-    return tuple(cell for group in found.values() for cell in group)
+        wanted: dict[tuple[str, str], list[RunConfig]] = {}
+        for run in paper(stage.seeds, stage.steps).runs:
+            if run.data in stage.tasks and run.method in stage.methods:
+                wanted.setdefault((run.data, run.method), []).append(run)
+        found |= {name: seeds for name, seeds in wanted.items() if name not in found}
+    return found
 
 
 def main() -> None:
@@ -94,16 +85,17 @@ def main() -> None:
     parser.add_argument("store", type=Path, help="folder for the results")
     parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS), help="only these parts")
     parser.add_argument("--jobs", type=int, default=1, help="how many programs to run at a time; 2 hide compilation")
-    parser.add_argument("--lanes", type=int, help="how many cells to train in one program at most")
+    parser.add_argument("--replicas", type=int, help="how many runs to train in one program at most")
     parser.add_argument("--list", action="store_true", help="say what would be trained, and leave")
     options = parser.parse_args()
-    wanted = cells(options.part)
+    wanted = runs(options.part)
     if options.list:
-        for group in grouped(wanted):
-            print(f"{group.task}: {group.method.label}, {len(group.cells)} seeds, {group.steps:,} steps")
+        for (task, method), seeds in wanted.items():
+            print(f"{task}: {method}, {len(seeds)} seeds, {seeds[0].steps:,} steps")
         return
-    lanes = options.lanes or sensible_lanes(default_devices())
-    print(run_suite(Store(options.store), "paper", wanted, Local(options.jobs, lanes)))
+    configs = [run for seeds in wanted.values() for run in seeds]
+    backend = Local.default(len(wanted), options.jobs, options.replicas)
+    print(run_suite(SuiteFolder(options.store), "paper", configs, backend))
 
 
 if __name__ == "__main__":

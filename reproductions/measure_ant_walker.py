@@ -23,9 +23,9 @@ from minaction.mazes._ant_recipes import ANT_RECIPES
 from minaction.mazes._walker import SHIPPED, Walker
 from minaction.mazes._walking import measure_gait
 from minaction.mazes._walking_time import route_lengths, shortest_routes
-from minaction.reports._visits import draw_visits
+from minaction.reports import draw_visits
+from minaction.tasks import read
 from minaction.tasks._ant_mazes import TASKS, AntTask
-from minaction.trajectories import read
 
 RESULTS = Path(__file__).parent / "results" / "ant-walker.json"
 DOCS = Path(__file__).parents[1] / "docs"

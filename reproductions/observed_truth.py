@@ -13,13 +13,12 @@ import numpy as np
 from minaction._files import write_json
 from minaction.evaluation import agreement
 from minaction.reports._fields import on_states
-from minaction.tasks import get_task
+from minaction.tasks import Source
 
 
 def score(task_name: str, seed: int) -> dict[str, float | int]:
     """The agreement of one data set's observed distances with the true ones, over the pairs that it can tell."""
-    task = get_task(task_name)
-    truths = {truth.name: truth for truth in task.truths(task.trajectories(seed=seed))}
+    truths = {truth.name: truth for truth in Source(task_name, (seed,)).truths(seed)}
     true = truths["true"].distances
     observed = on_states(truths["observed"], truths["true"])
     assert observed is not None, "data without a single state of its world"

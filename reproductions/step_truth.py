@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from minaction._files import write_json
-from minaction.exact._maze import ball_steps
 from minaction.mazes._layouts import OGBENCH_LAYOUTS
+from minaction.mazes._truth import ball_steps
 
 COARSE, FINE = (5, 10, 20, 40), 80  # points along the side of a cell
 MAZES = ("medium", "large", "giant")

@@ -17,10 +17,10 @@ from jaxtyping import install_import_hook
 
 # Array shapes in annotations are promises; with this they are kept, or a test fails.
 # (Not on modules whose constructors refuse wrong types with a sentence of their own.)
-_CHECKED = ["encoders", "objectives", "quasimetrics.simple", "quasimetrics.norms", "quasimetrics.reductions"]
+_CHECKED = ["encoders", "objectives", "quasimetrics._simple", "quasimetrics._norms", "quasimetrics._reductions"]
 install_import_hook([f"minaction.{name}" for name in _CHECKED], "beartype.beartype")
 
-from minaction.trajectories._dataset import Trajectories  # noqa: E402 (after the hook)
+from minaction.trajectories import Trajectories  # noqa: E402 (after the hook)
 
 
 @pytest.fixture(autouse=True)

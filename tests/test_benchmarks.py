@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +12,7 @@ from benchmarks import memory_mapped, objective_speed, pairwise, small_suite, tr
 from benchmarks.contender import Advance, Contender, Round
 from benchmarks.data import random_walks
 
-from minaction.objectives import PRESETS, MadDist
-from minaction.objectives._sampling import EpisodeTable
+from minaction.objectives import OBJECTIVES, EpisodeTable, MadDist
 from minaction.objectives._states import RecordedStates
 from minaction.training import Trainer
 from minaction.trajectories import Trajectories
@@ -23,10 +23,10 @@ def test_the_baseline_minimises_the_same_loss_of_the_same_network() -> None:
     from benchmarks.plain_loop import PlainTraining, plain_loss
 
     data, objective = random_walks(20, 30, 2), MadDist()
-    ours = Trainer(objective, data, steps=1).models()[0].network
+    ours: Any = Trainer(objective, data, steps=1).models()[0].network
     plain = PlainTraining(data)
     linear_layers = [layer for layer in plain.distance.encoder if isinstance(layer, torch.nn.Linear)]
-    for layer, same in zip(linear_layers, ours.encoder.stacks[0][0].layers, strict=True):
+    for layer, same in zip(linear_layers, ours.encoder.perceptron.layers, strict=True):
         layer.weight.data = torch.from_numpy(np.array(same.weight.T))
         layer.bias.data = torch.from_numpy(np.array(same.bias))
 
@@ -102,7 +102,7 @@ def test_training_speeds_are_compared() -> None:
 
 
 def test_the_speed_of_an_objective_is_written_with_its_device(tmp_path: Path) -> None:
-    assert set(objective_speed.OBJECTIVES) <= set(PRESETS)
+    assert set(objective_speed.OBJECTIVES) <= set(OBJECTIVES)
     out = tmp_path / "speeds.json"
     objective_speed.main(objective_speed.Options(("plandist",), seeds=(), seconds=0.1, rounds=2, out=out))
     found = json.loads(out.read_text())

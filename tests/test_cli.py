@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -17,9 +18,9 @@ import pytest
 from minaction._model import DistanceModel
 from minaction._trees import named_leaves
 from minaction.cli import COMMANDS, main
-from minaction.trajectories._dataset import Trajectories
+from minaction.trajectories import Trajectories
 
-SMALL = ["--set", "stages=16,8", "batch_size=16", "--set", "constraint_batch_size=16"]
+SMALL = ["--set", "encoder.hidden=16", "encoder.latent=8", "batch_size=16", "--set", "constraint_batch_size=16"]
 
 
 def minaction(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -45,11 +46,19 @@ def test_train_evaluate_and_ask(tmp_path: Path) -> None:
     expected = {"config.json", "metrics.jsonl", "results.json", "curves.png", "landscape.png", "report.html"}
     assert {path.name for path in run.iterdir()} == expected | {"seed-0.safetensors", "seed-1.safetensors"}
     settings = json.loads((run / "config.json").read_text())["settings"]
-    assert settings == {"stages": "16,8", "batch_size": "16", "constraint_batch_size": "16"}
+    assert settings == {
+        "encoder.hidden": "16",
+        "encoder.latent": "8",
+        "batch_size": "16",
+        "constraint_batch_size": "16",
+    }
     rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     assert [(row["step"], row["seed"]) for row in rows] == [(s, k) for s in (10, 20, 30, 40) for k in (0, 1)]
     assert set(rows[0]["terms"]) == {"loss", "trajectory", "separation", "constraint"}
-    assert json.loads((run / "results.json").read_text())["agreement"][0] == rows[-2]["agreement"]
+    kept = json.loads((run / "results.json").read_text())["evaluations"]
+    overall = [one for one in kept if one["seed"] == 0 and one["high"] is None]
+    assert overall == rows[-2]["evaluations"]
+    assert [(one["truth"], one["unit"]) for one in overall] == [("true", "steps"), ("observed", "steps")]
 
     evaluated = minaction("evaluate", run)
     assert evaluated.returncode == 0, evaluated.stderr
@@ -101,7 +110,10 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
         (["trian", "cliffwalking"], "did you mean 'train'"),
         (["train", "cliffwalking", "--devices", 999], "Cannot train on 999 devices"),
         (["train", "cliffwalking", "--devices", 0], "Cannot train on 0 devices"),
+        (["train", "cliffwalking", "--first-seed", "-1"], "seed"),
+        (["train", "cliffwalking", "--episodes", "0"], "episode"),
         (["train", "cliffwalking", "--set", "batch_size=0"], "batch_size"),
+        (["train", "cliffwalking", "--set", "encoder.furrier=3"], "did you mean 'fourier'"),
         (["train", "cliffwalking", "--set", "batchsize=4"], "batch_size"),
         (["train", "cliffwalking", "--set", "batch_size"], "NAME=VALUE"),
         (["train", "missing.npz"], "missing.npz"),
@@ -123,7 +135,7 @@ BAD_ARRAYS = {
     "state 13": {"states": WITH_NAN},
     "single state": {"states": GOOD, "offsets": np.arange(21)},
     "increase": {"states": GOOD, "times": np.r_[0:10, 5:15]},
-    "shape": {"states": np.zeros((2, 3, 4, 5))},
+    "single number": {"states": np.float64(3)},
     "object": {"states": np.array([[1, 2], [3]], dtype=object)},
 }
 
@@ -131,7 +143,7 @@ BAD_ARRAYS = {
 @pytest.mark.parametrize("said", BAD_ARRAYS)
 def test_bad_files_end_in_one_sentence(said: str, tmp_path: Path) -> None:
     np.savez(tmp_path / "bad.npz", **BAD_ARRAYS[said])  # type: ignore[arg-type]
-    sentence = refused("train", tmp_path / "bad.npz", "--out", tmp_path / "run")
+    sentence = refused("train", tmp_path / "bad.npz", "--steps", 1, "--out", tmp_path / "run")
     assert said in sentence
     assert "bad.npz" in sentence
     assert not (tmp_path / "run").exists()
@@ -145,7 +157,7 @@ def test_bad_model_files_end_in_one_sentence(tmp_path: Path) -> None:
     for content in (b"", b"hello", whole[: len(whole) // 2]):
         model.write_bytes(content)
         assert "truncated" in refused("distance", model, "--from", 0, 0, "--to", 1, 1)
-    newer = whole.replace(b'\\"format\\": 1', b'\\"format\\": 9')
+    newer = whole.replace(b'\\"format\\": 2', b'\\"format\\": 9')
     assert newer != whole
     model.write_bytes(newer)
     assert "newer version" in refused("distance", model, "--from", 0, 0, "--to", 1, 1)
@@ -162,15 +174,6 @@ def test_an_unwritable_folder_ends_in_one_sentence(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_ends_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     assert "Cannot write" in refused("train", "cliffwalking", "--steps", 2, "--out", tmp_path / "file" / "run")
-
-
-def test_other_settings_do_not_overwrite_a_run(tmp_path: Path) -> None:
-    assert minaction("train", "cliffwalking", "--steps", 2, "--out", tmp_path / "run", *SMALL).returncode == 0
-    assert "--overwrite" in refused("train", "cliffwalking", "--steps", 3, "--out", tmp_path / "run", *SMALL)
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.tex").write_text("precious")
-    assert "not a run" in refused("train", "cliffwalking", "--out", tmp_path / "mine", "--overwrite")
-    assert (tmp_path / "mine" / "thesis.tex").read_text() == "precious"
 
 
 def test_data_is_made_described_and_converted(log_file: Path, tmp_path: Path) -> None:
@@ -194,15 +197,19 @@ def test_a_device_that_is_not_there_ends_in_one_sentence(tmp_path: Path) -> None
     assert not (tmp_path / "run").exists()
 
 
-def test_help_comes_at_once_and_names_every_command() -> None:
-    times, shown = [], minaction("--help")
-    for _ in range(3):
-        began = time.perf_counter()
-        minaction("--help")
-        times.append(time.perf_counter() - began)
-    assert min(times) < 1.0
-    for command in ("train", "evaluate", "distance", "data", "tasks", "objectives", "doctor"):
-        assert command in shown.stdout
+def processor_seconds(*command: str) -> float:
+    """What a command takes of a processor, however busy the machine is; the least of a few times."""
+    times = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *command], stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times)
+
+
+def test_help_comes_at_once() -> None:
+    assert processor_seconds("-m", "minaction", "--help") - processor_seconds("-c", "pass") < 0.25
 
 
 @pytest.mark.parametrize("command", ["tasks", "objectives", "doctor"])
@@ -216,7 +223,7 @@ def test_help_lists_every_command_and_each_shows_an_example(capsys: pytest.Captu
     with pytest.raises(SystemExit):
         main(["--help"])
     listed = capsys.readouterr().out
-    for command, kind in COMMANDS.items():
+    for command, (kind, _) in COMMANDS.items():
         assert f"{command} " in listed
         assert str(kind.__doc__).splitlines()[0][:40] in " ".join(listed.split())
         with pytest.raises(SystemExit):

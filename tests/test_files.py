@@ -101,10 +101,16 @@ def test_unreadable_json_is_refused(tmp_path):
     with pytest.raises(InputError, match="There is no file"):
         read_json(tmp_path / "x.json")
     (tmp_path / "x.json").write_text('{"half": ')
-    with pytest.raises(InputError, match="not readable JSON"):
+    with pytest.raises(InputError, match="not as this version of minaction writes it"):
         read_json(tmp_path / "x.json")
-    with pytest.raises(InputError, match="not readable JSON"):
+    with pytest.raises(InputError, match="not as this version of minaction writes it"):
         read_json(tmp_path)
+
+
+def test_json_of_another_type_is_refused(tmp_path):
+    write_json(tmp_path / "x.json", {"a": "text"})
+    with pytest.raises(InputError, match=r"not as this version of minaction writes it \(Expected `int`"):
+        read_json(tmp_path / "x.json", dict[str, int])
 
 
 # -------------------------------------------------------------------- tensors

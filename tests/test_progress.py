@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from minaction import progress
+from minaction import _progress as progress
 
 
 def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

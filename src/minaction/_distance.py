@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, Float, PRNGKeyArray
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray, Shaped
 
-from .encoders import Encoder, Network, build_encoder
-from .encoders._standardise import Statistics
-from .quasimetrics import Quasimetric, make_quasimetric
+from ._descriptions import describe, make
+from .encoders import ENCODERS, Encoder, EncoderModule, InputStatistics
+from .encoders._inputs import no_statistics
+from .errors import InputError
+from .quasimetrics import QUASIMETRICS, Quasimetric, QuasimetricModule
 
 
 class Distance(eqx.Module):
     """An encoder and a quasimetric on its embeddings."""
 
-    encoder: Encoder
-    quasimetric: Quasimetric
+    encoder: EncoderModule
+    quasimetric: QuasimetricModule
 
-    def __call__(
-        self, states: Float[Array, "*batch size"], goals: Float[Array, "*batch size"]
-    ) -> Float[Array, "*batch"]:
+    def __call__(self, states: Shaped[Array, " n *shape"], goals: Shaped[Array, " n *shape"]) -> Float[Array, " n"]:
         return self.quasimetric(self.encoder(states), self.encoder(goals))
 
 
@@ -29,26 +33,70 @@ class Distance(eqx.Module):
 class Architecture:
     """All that is needed to build a `Distance` of the right shape: what a model file says before its weights."""
 
-    network: Network
-    quasimetric: str
+    encoder: Encoder
+    quasimetric: Quasimetric
 
-    def build(self, statistics: Statistics, *, key: PRNGKeyArray) -> Distance:
-        """An untrained distance."""
+    def __post_init__(self) -> None:
+        described = ((self.encoder, Encoder, "MLP()"), (self.quasimetric, Quasimetric, "IQE()"))
+        for part, kind, example in described:
+            if not isinstance(part, kind):
+                raise InputError(f"{part!r} is not a description of {kind.__name__}; give one such as ma.{example}.")
+        self.quasimetric.check(self.encoder.latent_size)
+
+    def build(self, inputs: InputStatistics, *, key: PRNGKeyArray) -> Distance:
+        """An untrained distance; `check` refuses parts that do not fit the states or each other."""
         encoder_key, quasimetric_key = jax.random.split(key)
-        return Distance(
-            build_encoder(self.network, statistics, key=encoder_key),
-            make_quasimetric(self.quasimetric, self.network.latent_size, key=quasimetric_key),
-        )
+        encoder = self.encoder.build(inputs, key=encoder_key)
+        quasimetric = self.quasimetric.build(self.encoder.latent_size, key=quasimetric_key)
+        return Distance(encoder, quasimetric)
 
-    def as_dict(self) -> dict:
-        """As JSON can hold it."""
-        return asdict(self)
+    def check(self, state_shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Refuse what cannot measure states of this shape, before anything is trained."""
+        states = f"states of shape {state_shape} and type {dtype}"
+
+        def embeddings() -> Array:
+            inputs = no_statistics(state_shape)
+            encoder = self.encoder.build(inputs, key=jax.random.key(0))
+            return encoder(jnp.zeros((3, *state_shape), jax.dtypes.canonicalize_dtype(dtype)))
+
+        def distances(embedded: Array) -> Array:
+            quasimetric = self.quasimetric.build(self.encoder.latent_size, key=jax.random.key(0))
+            return quasimetric(embedded, embedded)
+
+        embedded = _traced(embeddings, f"The encoder {self.encoder.name!r} cannot take {states}")
+        latent = self.encoder.latent_size
+        if embedded.shape != (3, latent) or not jnp.issubdtype(embedded.dtype, jnp.floating):
+            raise InputError(
+                f"The encoder {self.encoder.name!r} gives {embedded.dtype} embeddings of shape {embedded.shape[1:]}, "
+                f"but says that they have {latent} numbers, which is what the quasimetric takes."
+            )
+        name = self.quasimetric.name
+        measured = _traced(distances, f"The quasimetric {name!r} cannot measure {latent} numbers", embedded)
+        if measured.shape != (3,):
+            raise InputError(
+                f"The quasimetric {name!r} gives distances of shape {measured.shape} for 3 pairs of embeddings; it "
+                "reduces the last axis and leaves the others."
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON can hold it: both descriptions in full."""
+        return {"encoder": describe(self.encoder), "quasimetric": describe(self.quasimetric)}
 
     @classmethod
-    def from_dict(cls, values: dict) -> Architecture:
+    def from_dict(cls, values: dict[str, Any]) -> Architecture:
         """The inverse of `as_dict`."""
-        network = dict(values["network"])
-        network["stages"] = tuple(tuple(stage) for stage in network["stages"])
-        if "standardise" in network:  # what `scaling` was before it could be shared
-            network["scaling"] = "each" if network.pop("standardise") else "none"
-        return cls(Network(**network), values["quasimetric"])
+        return cls(make(ENCODERS, values["encoder"]), make(QUASIMETRICS, values["quasimetric"]))
+
+
+def _traced(function: Callable[..., Array], failure: str, *arguments: Any) -> jax.ShapeDtypeStruct:
+    """What `function` would give; whatever somebody's module raises becomes a sentence that begins with `failure`."""
+    try:
+        found = jax.eval_shape(function, *arguments)
+    except InputError:
+        raise
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        raise InputError(f"{failure} ({reason}).") from error
+    if not isinstance(found, jax.ShapeDtypeStruct):
+        raise InputError(f"{failure}: it gives {type(found).__name__}, not one array.")
+    return found

@@ -11,25 +11,33 @@ Layout of a safetensors file, which `map_tensors` relies on::
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import struct
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
+import msgspec
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from ._mapped import row_blocks
 from .errors import InputError
 
-FORMAT = 1  # raised when an older version of this package could no longer read what we write
+Read = TypeVar("Read")
+
+FORMAT = 2  # raised when an older version of this package could no longer read what we write
 
 _DTYPE_NAMES = {
     "float32": "F32",
     "float64": "F64",
+    "uint8": "U8",
+    "int8": "I8",
+    "uint16": "U16",
+    "int16": "I16",
     "int32": "I32",
     "int64": "I64",
     "uint32": "U32",
@@ -44,7 +52,7 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     except OSError as error:
         raise InputError(
             f"Cannot write {path}: {error.strerror or error}; choose a folder you may write to."
@@ -67,20 +75,42 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` as indented JSON, atomically."""
-    with atomic_write(path, "w") as file:
-        json.dump(value, file, indent=2)
-        file.write("\n")
+    """Write `value` (plain values, dataclasses) as indented JSON, atomically; NaN, which JSON has not, becomes null."""
+    with atomic_write(path) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
 
 
-def read_json(path: str | Path) -> Any:
-    """Read a JSON file that this package wrote."""
+def read_json(path: str | Path, kind: type[Read] | Any = Any) -> Read:
+    """A JSON file that this package wrote, checked against `kind`: a dataclass, or a type such as dict[str, int]."""
     try:
-        return json.loads(Path(path).read_text())
+        return msgspec.json.decode(Path(path).read_bytes(), type=kind)
     except FileNotFoundError:
         raise InputError(f"There is no file {path}.") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is not readable JSON ({error}); remove it and make it again.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise _not_as_written(path, error) from error
+
+
+def append_json_lines(path: Path, rows: Iterable[Any], keep: Iterable[Any] = ()) -> None:
+    """Write `keep` and then `rows`, one to a line, atomically: the whole file anew, because it is small."""
+    with atomic_write(path) as file:
+        file.writelines(msgspec.json.encode(row) + b"\n" for row in itertools.chain(keep, rows))
+
+
+def read_json_lines(path: Path, kind: type[Read]) -> list[Read]:
+    """The lines of a file that `append_json_lines` wrote; none where there is no file."""
+    rows: list[Read] = []
+    try:
+        lines = path.read_bytes().splitlines() if path.exists() else []
+        for line in lines:
+            rows.append(msgspec.json.decode(line, type=kind))
+    except (OSError, ValueError, RecursionError) as error:
+        raise _not_as_written(f"Line {len(rows) + 1} of {path}", error) from error
+    return rows
+
+
+def _not_as_written(what: str | Path, error: Exception) -> InputError:
+    reason = str(error) or type(error).__name__
+    return InputError(f"{what} is not as this version of minaction writes it ({reason}); remove it and make it again.")
 
 
 def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:

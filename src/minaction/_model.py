@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -17,13 +18,18 @@ from numpy.typing import ArrayLike
 from ._distance import Architecture, Distance
 from ._files import read_tensors, write_tensors
 from ._trees import named_leaves, with_named_leaves
-from .encoders import Encoder
-from .encoders._standardise import Statistics
+from .encoders import EncoderModule
+from .encoders._inputs import no_statistics
 from .errors import InputError
-from .quasimetrics import Quasimetric
+from .quasimetrics import QuasimetricModule
+from .quasimetrics._pairs import distances_of_all_pairs
 
 # What one block of pairs may need while `pairwise` and `nearest` work, besides the embeddings and the result.
 WORKING_BYTES = 256 << 20
+
+# States that an encoder sees at once: a perceptron of the usual widths, or a small convolutional network on images,
+# needs no more than `WORKING_BYTES` for so many numbers.
+_NUMBERS_AT_ONCE, _MOST_ROWS, _FEWEST_ROWS = 1 << 22, 1 << 14, 1 << 7
 
 
 @dataclass(frozen=True)
@@ -40,49 +46,74 @@ class Provenance:
 
 
 class DistanceModel:
-    """How many actions lead from one state to another, learned from recorded states."""
+    """How many actions lead from one state to another, learned from recorded states.
 
-    def __init__(self, distance: Distance, architecture: Architecture, provenance: Provenance) -> None:
-        self.network = distance
+    `network` is the trained pytree, `architecture` describes it, and `state_shape` and `state_dtype` say what a state
+    is: images that were recorded as uint8 are asked about as uint8.
+
+    >>> import minaction as ma
+    >>> data = ma.read("cliffwalking", episodes=5)
+    >>> model = ma.fit(data, steps=2, progress=False)
+    >>> model.distance(data.states[0], data.states[:3]).shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        network: Distance,
+        architecture: Architecture,
+        provenance: Provenance,
+        state_shape: tuple[int, ...],
+        state_dtype: str = "float32",
+    ) -> None:
+        self.network = network
         self.architecture = architecture
         self.provenance = provenance
-
-    @property
-    def state_size(self) -> int:
-        """How many numbers a state has."""
-        return self.network.encoder.standardise.mean.shape[0]
+        self.state_shape = tuple(state_shape)
+        self.state_dtype = state_dtype
 
     def __repr__(self) -> str:
         made = self.provenance
         return (
-            f"DistanceModel({made.objective}, {self.architecture.quasimetric}, states of {self.state_size} numbers, "
+            f"DistanceModel({made.objective}, {self.architecture.quasimetric}, states of {self._what_a_state_is()}, "
             f"{made.steps} steps on {made.data or 'unnamed data'})"
         )
 
     # ---------------------------------------------------------------- asking
 
     def embed(self, states: ArrayLike) -> jax.Array:
-        """The embeddings phi(s) of states (..., D)."""
-        return _embed(self.network.encoder, self._states(states))
+        """The embeddings phi(s), (..., latent), of states (..., *state_shape)."""
+        checked = self._states(states)
+        lead = self._lead(checked)
+        rows = checked.reshape(-1, *self.state_shape)
+        found = [
+            _in_padding(_embed, self.network.encoder, rows[part]) for part in _parts(len(rows), self._rows_at_once)
+        ]
+        joined = jnp.concatenate(found) if found else jnp.zeros((0, self.architecture.encoder.latent_size))
+        return joined.reshape(*lead, self.architecture.encoder.latent_size)
 
     def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
-        """d(s, g) for states and goals (..., D); leading axes broadcast."""
-        states, goals = self._states(states), self._states(goals)
+        """d(s, g) for states and goals (..., *state_shape); leading axes broadcast."""
+        checked, targets = self._states(states), self._states(goals)
         try:
-            np.broadcast_shapes(states.shape, goals.shape)
+            lead = np.broadcast_shapes(self._lead(checked), self._lead(targets))
         except ValueError:
             raise InputError(
-                f"States {states.shape} and goals {goals.shape} do not broadcast; use pairwise for all pairs."
+                f"States {checked.shape} and goals {targets.shape} do not broadcast; use pairwise for all pairs."
             ) from None
-        return _distance(self.network, states, goals)
+        x, y = (
+            jnp.broadcast_to(self.embed(side), (*lead, self.architecture.encoder.latent_size))
+            for side in (checked, targets)
+        )
+        flat = (x.reshape(-1, x.shape[-1]), y.reshape(-1, y.shape[-1]))
+        return _in_padding(_measure, self.network.quasimetric, *flat).reshape(lead)
 
     def pairwise(self, states: ArrayLike, goals: ArrayLike) -> np.ndarray:
         """d(s_i, g_j) for all pairs, (n, m) float32.
 
         Needs the result, the embeddings of both sides and at most `WORKING_BYTES` more, whatever n and m are.
         """
-        sources, targets = self._embed_rows(states), self._embed_rows(goals)
-        return self._all_pairs(sources, targets)
+        return self._all_pairs(self._embed_rows(states), self._embed_rows(goals))
 
     def nearest(
         self, state: ArrayLike, states: ArrayLike, k: int = 10, *, direction: Literal["from", "to"] = "from"
@@ -90,17 +121,18 @@ class DistanceModel:
         """Indices and distances of the k of `states` nearest to `state`, nearest first.
 
         "from" counts the actions that lead from `state` to each; "to" those that lead back. `state` may be a batch
-        (..., D); indices and distances then have shape (..., k). Memory stays bounded however many `states` there are.
+        (..., *state_shape); indices and distances then have shape (..., k). Memory stays bounded however many `states`
+        there are.
         """
         if direction not in ("from", "to"):
             raise InputError(f"The direction is 'from' or 'to', not {direction!r}.")
-        query, candidates = self._states(state), _as_rows(states)
+        query, candidates = self._states(state), self._as_rows(states)
         if not 1 <= k <= len(candidates):
             raise InputError(f"Cannot find the {k} nearest of {len(candidates)} states.")
-        queries = np.asarray(self.embed(query)).reshape(-1, self.architecture.network.latent_size)
+        queries = np.asarray(self.embed(query)).reshape(-1, self.architecture.encoder.latent_size)
         best = np.empty((len(queries), 0), np.float32)
         index = np.empty((len(queries), 0), np.int64)
-        step = min(self._rows_at_a_time, max(1, WORKING_BYTES // (32 * max(1, len(queries)))))
+        step = min(self._rows_at_once, max(1, WORKING_BYTES // (32 * max(1, len(queries)))))
         for start in range(0, len(candidates), step):
             block = self._embed_rows(candidates[start : start + step])
             found = self._all_pairs(queries, block) if direction == "from" else self._all_pairs(block, queries).T
@@ -109,69 +141,98 @@ class DistanceModel:
             index = np.concatenate([index, np.broadcast_to(numbers, found.shape)], axis=1)
             keep = np.argsort(best, axis=1, kind="stable")[:, :k]
             best, index = np.take_along_axis(best, keep, 1), np.take_along_axis(index, keep, 1)
-        shape = (*query.shape[:-1], k)
+        shape = (*self._lead(query), k)
         return index.reshape(shape), best.reshape(shape)
 
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | Path) -> None:
-        """Write weights, input statistics and provenance to one safetensors file."""
-        header = {"architecture": self.architecture.as_dict(), "provenance": asdict(self.provenance)}
-        write_tensors(path, "model", named_leaves(self.network), {**header, "state_size": self.state_size})
+        """Write weights, the full description of what they belong to, and provenance to one safetensors file."""
+        header = {
+            **self.architecture.as_dict(),
+            "state_shape": list(self.state_shape),
+            "state_dtype": self.state_dtype,
+            "provenance": asdict(self.provenance),
+        }
+        write_tensors(path, "model", named_leaves(self.network), header)
 
     @classmethod
     def load(cls, path: str | Path) -> DistanceModel:
-        """Read what `save` wrote."""
+        """Read what `save` wrote. Nothing in the file is executed."""
         tensors, header = read_tensors(path, "model")
         try:
-            architecture = Architecture.from_dict(header["architecture"])
+            architecture = Architecture.from_dict(header)
             provenance = Provenance(**header["provenance"])
+            shape, dtype = tuple(map(int, header["state_shape"])), np.dtype(header["state_dtype"]).name
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
-            network = with_named_leaves(_shape(architecture, int(header["state_size"])), jax.device_put(tensors))
-        except (KeyError, TypeError, InputError) as error:
+            network = with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors))
+        except (KeyError, TypeError, ValueError) as error:
             raise InputError(
-                f"{path} does not describe a model this version can build ({error}); it may come from another version."
+                f"{path} does not describe a model that can be built here ({str(error).rstrip('.')}); it may come from "
+                "another version, or need a package that is not installed."
             ) from error
-        return cls(network, architecture, provenance)
+        return cls(network, architecture, provenance, shape, dtype)
 
     # ---------------------------------------------------------------- inside
 
-    def _states(self, values: ArrayLike) -> jax.Array:
+    def _what_a_state_is(self) -> str:
+        if len(self.state_shape) == 1:
+            return f"{self.state_shape[0]} numbers"
+        return f"shape {' x '.join(map(str, self.state_shape))}"
+
+    def _states(self, values: Any) -> jax.Array:
         try:
-            states = jnp.asarray(values, jnp.float32)
-        except (TypeError, ValueError) as error:
+            states = self._as_recorded(values)
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"States must be numbers in a rectangular array ({error}).") from None
-        if states.ndim == 0 or states.shape[-1] != self.state_size:
+        trailing = states.shape[states.ndim - len(self.state_shape) :] if states.ndim >= len(self.state_shape) else None
+        if trailing != self.state_shape:
             raise InputError(
-                f"This model takes states of {self.state_size} numbers, but the array given has shape {states.shape}."
+                f"This model takes states of {self._what_a_state_is()}, but the array given has shape {states.shape}."
             )
         return states
 
+    def _as_recorded(self, values: Any) -> jax.Array:
+        """`values` in the type of the recorded states; numbers that it cannot hold are refused, not cut."""
+        dtype = np.dtype(self.state_dtype)
+        if dtype.kind == "f":
+            return jnp.asarray(values, jnp.float32)
+        given = values if isinstance(values, jax.Array) else np.asarray(values)
+        if given.dtype == dtype:
+            return jnp.asarray(given)
+        given = np.asarray(given)
+        with np.errstate(invalid="ignore"):  # NaN becomes some number, which differs
+            cast = given.astype(dtype)
+        if not np.array_equal(cast, given):
+            raise ValueError(f"this model was trained on {dtype}, which cannot hold all of them; give them as recorded")
+        return jnp.asarray(cast)
+
+    def _lead(self, states: jax.Array) -> tuple[int, ...]:
+        return states.shape[: states.ndim - len(self.state_shape)]
+
+    def _as_rows(self, values: ArrayLike) -> np.ndarray:
+        states = np.asarray(values)
+        if states.ndim != 1 + len(self.state_shape):
+            raise InputError(f"Give an array of states of {self._what_a_state_is()} each, not of shape {states.shape}.")
+        return states
+
     @property
-    def _rows_at_a_time(self) -> int:
-        """How many states the encoder may see at once."""
-        widest = max(max(stage) for stage in self.architecture.network.stages)
-        return max(1, WORKING_BYTES // (16 * widest))
+    def _rows_at_once(self) -> int:
+        size = max(1, math.prod(self.state_shape))
+        return min(_MOST_ROWS, max(_FEWEST_ROWS, _NUMBERS_AT_ONCE // size))
 
     def _embed_rows(self, values: ArrayLike) -> np.ndarray:
-        states, step = _as_rows(values), self._rows_at_a_time
-        embeddings = np.empty((len(states), self.architecture.network.latent_size), np.float32)
-        for start in range(0, max(1, len(states)), step):
-            embeddings[start : start + step] = self.embed(states[start : start + step])
+        states = self._as_rows(values)
+        embeddings = np.empty((len(states), self.architecture.encoder.latent_size), np.float32)
+        for part in _parts(len(states), self._rows_at_once):
+            embeddings[part] = self.embed(states[part])
         return embeddings
 
     def _all_pairs(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         result = np.empty((len(sources), len(targets)), np.float32)
         for rows, columns in _blocks(len(sources), len(targets), sources.shape[1]):
-            result[rows, columns] = _between(self.network.quasimetric, sources[rows], targets[columns])
+            result[rows, columns] = _all_pairs(self.network.quasimetric, sources[rows], targets[columns])
         return result
-
-
-def _as_rows(values: ArrayLike) -> np.ndarray:
-    states = np.asarray(values)
-    if states.ndim != 2:
-        raise InputError(f"Give states as rows of a two-dimensional array, not of shape {states.shape}.")
-    return states
 
 
 # Traced and compiled once for all models of the same shape, not once per model. Each gets no more of a model than it
@@ -179,35 +240,40 @@ def _as_rows(values: ArrayLike) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-def _shape(architecture: Architecture, state_size: int) -> Distance:
+def _skeleton(architecture: Architecture, state_shape: tuple[int, ...]) -> Distance:
     """A distance with the shapes of its arrays in their place."""
 
-    def build() -> Distance:
-        ones = jnp.ones(state_size)
-        return architecture.build(Statistics(ones, ones, ones, jnp.ones(())), key=jax.random.key(0))
-
-    return eqx.filter_eval_shape(build)
+    return eqx.filter_eval_shape(lambda: architecture.build(no_statistics(state_shape), key=jax.random.key(0)))
 
 
 @eqx.filter_jit
-def _embed(encoder: Encoder, states: jax.Array) -> jax.Array:
+def _embed(encoder: EncoderModule, states: jax.Array) -> jax.Array:
     return encoder(states)
 
 
 @eqx.filter_jit
-def _distance(network: Distance, states: jax.Array, goals: jax.Array) -> jax.Array:
-    return network(states, goals)
+def _measure(quasimetric: QuasimetricModule, x: jax.Array, y: jax.Array) -> jax.Array:
+    return quasimetric(x, y)
 
 
 @eqx.filter_jit
-def _between(quasimetric: Quasimetric, x: Any, y: Any) -> jax.Array:
+def _all_pairs(quasimetric: QuasimetricModule, x: Any, y: Any) -> jax.Array:
     def at_once(x: jax.Array, y: jax.Array) -> jax.Array:
         return quasimetric(x[:, None], y[None, :])
 
-    def piece_by_piece(x: jax.Array, y: jax.Array) -> jax.Array:
-        return quasimetric.every_pair(x, y)
+    def in_cache(x: jax.Array, y: jax.Array) -> jax.Array:
+        return distances_of_all_pairs(quasimetric, x, y)
 
-    return jax.lax.platform_dependent(x, y, cpu=piece_by_piece, default=at_once)
+    return jax.lax.platform_dependent(x, y, cpu=in_cache, default=at_once)
+
+
+def _in_padding(function: Any, module: eqx.Module, *rows: jax.Array) -> jax.Array:
+    """`function(module, *rows)`, compiled for the next power of two rows: a new number of rows takes no new program."""
+    count = len(rows[0])
+    filled = 1 << max(0, count - 1).bit_length()
+    if filled != count:
+        rows = tuple(jnp.pad(row, [(0, filled - count)] + [(0, 0)] * (row.ndim - 1)) for row in rows)
+    return function(module, *rows)[:count]
 
 
 def _blocks(rows: int, columns: int, latent: int) -> Iterator[tuple[slice, slice]]:
@@ -231,3 +297,8 @@ def _even_parts(length: int, longest: int) -> Iterator[slice]:
         for start in range(0, length, size):
             end = min(length, start + size)
             yield slice(end - size, end)
+
+
+def _parts(length: int, longest: int) -> Iterator[slice]:
+    """Parts of at most `longest`, one after the other."""
+    return (slice(start, min(length, start + longest)) for start in range(0, length, longest))

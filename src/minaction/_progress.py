@@ -11,6 +11,8 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 Show = Callable[[int, str], None]
+OnProgress = Callable[[int, int], None]
+"""Called with how many are done and how many there are."""
 
 _SECONDS_BETWEEN_LINES = 10.0
 
@@ -50,7 +52,7 @@ def training_progress(steps: int, *, done: int = 0, label: str = "training", sho
 
 
 @contextlib.contextmanager
-def counting_progress(label: str) -> Iterator[Callable[[int, int], None]]:
+def counting_progress(label: str) -> Iterator[OnProgress]:
     """Gives a function to call with how many are done and how many there are.
 
     On a terminal it draws a bar that goes when all is done; elsewhere (a log file) it prints a line every ten seconds.
@@ -64,14 +66,14 @@ def counting_progress(label: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: progress.update(bar, completed=done, total=total)
 
 
-def _count_printer(console: Console, label: str) -> Callable[[int, int], None]:
+def _count_printer(console: Console, label: str) -> OnProgress:
     last = time.monotonic()
 
     def show(done: int, total: int) -> None:
         nonlocal last
         if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            console.print(f"{label}: {done:,} of {total:,}", highlight=False)
+            console.print(f"{label}: {done:,} of {total:,}", highlight=False, markup=False, soft_wrap=True)
 
     return show
 
@@ -90,6 +92,7 @@ def _line_printer(console: Console, steps: int, label: str) -> Show:
         last = now
         speed = (step - first_step) / (now - began) if now > began else 0.0
         left = f", {(steps - step) / speed:,.0f} s left" if speed and step < steps else ""
-        console.print(f"{label}: {step:,}/{steps:,} steps, {speed:,.0f} steps/s{left}, {note}", highlight=False)
+        text = f"{label}: {step:,}/{steps:,} steps, {speed:,.0f} steps/s{left}, {note}"
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     return show

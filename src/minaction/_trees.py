@@ -42,14 +42,12 @@ def with_named_leaves(tree: Tree, tensors: Mapping[str, np.ndarray]) -> Tree:
 
 
 def stack_padded(trees: Sequence[Tree]) -> Tree:
-    """One tree with a leading axis over `trees`; arrays of different lengths are padded with zeros at the end."""
+    """One tree with a leading axis over `trees`; arrays of different shapes are padded with zeros at their ends."""
 
     def stack(*leaves: np.ndarray) -> np.ndarray:
         arrays = [np.asarray(leaf) for leaf in leaves]
-        if arrays[0].ndim == 0:
-            return np.stack(arrays)
-        longest = max(len(array) for array in arrays)
-        pads = [[(0, longest - len(array))] + [(0, 0)] * (array.ndim - 1) for array in arrays]
-        return np.stack([np.pad(array, pad) for array, pad in zip(arrays, pads, strict=True)])
+        shape = np.max([array.shape for array in arrays], axis=0).astype(int)
+        pads = [[(0, most - size) for most, size in zip(shape, array.shape, strict=True)] for array in arrays]
+        return np.stack([np.pad(array, pad) if pad else array for array, pad in zip(arrays, pads, strict=True)])
 
     return jax.tree.map(stack, *trees)

@@ -2,278 +2,33 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Literal, Union
+from typing import Annotated, Union
 
 import tyro
-from tyro.conf import Positional, UseAppendAction, arg, subcommand
+from tyro.conf import subcommand
 
 from . import __version__
+from .commands import _options as options
 from .errors import InputError, unknown_name
 
-Device = Literal["auto", "cpu", "gpu"]
-
-
-@dataclass(frozen=True)
-class Train:
-    """Learn a distance.
-
-    For example
-      minaction train cliffwalking
-      minaction train cliffwalking --seeds 5 --steps 50000
-      minaction train my_log.npz --objective tdmaddist
-      minaction train cliffwalking --set separation_weight=5 fourier_features=64
-    """
-
-    data: Positional[str]
-    """A task (see `minaction tasks`) or a file: .npz, .npy, .csv, .parquet, .hdf5, .safetensors."""
-    objective: str = "maddist"
-    """What is minimised; `minaction objectives` lists them."""
-    steps: int = 50_000
-    """Gradient steps."""
-    seeds: int = 1
-    """How many independent trainings to run side by side."""
-    first_seed: int = 0
-    """The seeds are this number and the ones after it."""
-    evaluations: int = 50
-    """How many times on the way the distance is compared with the truth."""
-    out: Path | None = None
-    """Folder of the run; runs/DATA-OBJECTIVE by default. An interrupted run goes on where it stopped."""
-    overwrite: bool = False
-    """Replace a run that is already in the folder."""
-    device: Device = "auto"
-    """Where to train; auto takes a GPU where there is one."""
-    devices: int = 1
-    """Share every batch out among so many devices."""
-    track: Annotated[tuple[Literal["tensorboard", "wandb", "mlflow"], ...], arg(metavar="TOOL ...")] = ()
-    """Also log to these tools (extra `track`); W&B writes offline and MLflow into the run's folder, unless their
-    environment variables say otherwise."""
-    set: Annotated[tuple[tuple[str, ...], ...], UseAppendAction, arg(metavar="NAME=VALUE ...")] = ()
-    """Hyperparameters of the objective or its network that are to differ from the defaults."""
-
-
-@dataclass(frozen=True)
-class Evaluate:
-    """Compare a run's models with the truth, overall and by range of true distance.
-
-    For example
-      minaction evaluate runs/cliffwalking-maddist
-    """
-
-    run: Positional[Path]
-    """Folder of a run."""
-
-
-@dataclass(frozen=True)
-class Distance:
-    """How many actions lead from one state to another, and back.
-
-    For example
-      minaction distance runs/cliffwalking-maddist --from 0 1 --to 1 0.667
-    """
-
-    run: Positional[Path]
-    """Folder of a run, or a model file."""
-    source: Annotated[tuple[float, ...], arg(name="from", metavar="NUMBER ...")]
-    """The state to start from."""
-    target: Annotated[tuple[float, ...], arg(name="to", metavar="NUMBER ...")]
-    """The state to reach."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Let a planner follow a run's distance to goals in its maze, and count how often it gets there.
-
-    For example
-      minaction plan runs/ogbench-pointmaze-medium-stitch-maddist
-      minaction plan RUN --tasks 1 3 --episodes 50
-      minaction plan RUN --distance truth
-      minaction plan RUN --goal 20 20
-    """
-
-    run: Positional[Path]
-    """Folder of a run on one of OGBench's mazes."""
-    tasks: tuple[int, ...] = (1, 2, 3, 4, 5)
-    """OGBench's start-goal pairs."""
-    episodes: int = 10
-    """Episodes for each pair."""
-    goal: Annotated[tuple[float, ...], arg(metavar="X Y")] = ()
-    """A goal of your own instead, from random starts."""
-    distance: Literal["learned", "truth", "euclidean", "untrained"] = "learned"
-    """What to follow; the others are controls."""
-    candidates: int | None = None
-    """Action sequences drawn for each plan; 100 by default."""
-    horizon: int | None = None
-    """Steps to look ahead; the maze's default if not given, as for the next two."""
-    repeat: int | None = None
-    """Steps for which a drawn action is held (the ball's planner)."""
-    interval: int | None = None
-    """Steps to execute before planning again."""
-    seed: int = 0
-    """Of starts, goals and candidates."""
-    device: Device = "auto"
-    """Where to compute."""
-
-
-@dataclass(frozen=True)
-class Suite:
-    """Train a whole grid of tasks, methods and seeds into one store.
-
-    Given again after an interruption, the same command goes on where it stopped; a finished cell is never trained
-    twice. On a cluster every machine needs this package with its extra `ray`.
-
-    For example
-      minaction suite paper --dry-run
-      minaction suite paper --only cliffwalking,keydoor-gridworld --seeds 2 --steps 2000
-      minaction suite ablations --only latent-dimension
-      minaction suite my_grid.toml --jobs 4
-      minaction suite paper --backend ray --address 10.0.0.1:6379
-
-    and a file of your own
-      tasks = ["cliffwalking"]
-      seeds = 3
-      steps = 20000
-      [methods.maddist]
-      [methods.wide]
-      objective = "maddist"
-      settings = { quasimetric = "wide-norm" }
-    """
-
-    grid: Positional[str]
-    """paper: every task with every method; ablations: the paper's ablations; or a .toml file."""
-    seeds: int | None = None
-    """Seeds of each cell; 5, as in the paper, unless the file says otherwise."""
-    steps: int | None = None
-    """Gradient steps; as many as the paper by default: 50,000 on CliffWalking, 100,000 elsewhere."""
-    only: Annotated[tuple[str, ...], arg(metavar="NAME,...")] = ()
-    """Names of tasks, methods or ablations to which to keep."""
-    dry_run: bool = False
-    """Show what would be trained and how long it will take, from finished cells or short trials; write nothing."""
-    out: Path | None = None
-    """Folder of the store; runs/NAME by default."""
-    backend: Literal["local", "ray"] = "local"
-    """Where to train: on this machine, or on a Ray cluster."""
-    address: str | None = None
-    """Of the Ray cluster; the one of this machine, started if need be, by default."""
-    jobs: int | None = None
-    """Programs at a time on this machine; as many as it has cores and memory for, or one on a GPU, by default."""
-    lanes: int | None = None
-    """Trainings side by side in one program; as many as pay by default: 20 on a GPU, on a CPU the seeds of one cell."""
-    device: Device = "auto"
-    """Where to train; auto takes GPUs where there are some."""
-
-
-@dataclass(frozen=True)
-class Reproduce:
-    """Reproduce one table or figure of the paper: say what it costs, train what is missing, draw it.
-
-    For example
-      minaction reproduce --list
-      minaction reproduce latent-dimension --dry-run
-      minaction reproduce main-curves --seeds 3
-      minaction reproduce table-1 --episodes 10
-    """
-
-    name: Positional[str | None] = None
-    """Which one; `--list` shows them."""
-    list: bool = False
-    """List them and leave."""
-    seeds: int | None = None
-    """Seeds of each training; 5, as in the paper, by default."""
-    steps: int | None = None
-    """Gradient steps; as many as the paper by default."""
-    episodes: int = 50
-    """For planning: episodes for each of the five start-goal pairs of a maze."""
-    dry_run: bool = False
-    """Say what it costs and leave."""
-    runs: Path = Path("runs")
-    """Folder of the stores; trainings in runs/paper and runs/ablations are used again."""
-    out: Path = Path("reproduced")
-    """Folder for figures, tables and page, in a folder with the reproduction's name."""
-    backend: Literal["local", "ray"] = "local"
-    """Where to train: on this machine, or on a Ray cluster."""
-    address: str | None = None
-    """Of the Ray cluster."""
-    jobs: int | None = None
-    """Programs at a time on this machine."""
-    lanes: int | None = None
-    """Trainings side by side in one program; as many as pay by default."""
-    device: Device = "auto"
-    """Where to train."""
-
-
-@dataclass(frozen=True)
-class Report:
-    """One page to look at: curves, verdicts, and an explorer of the learned distances.
-
-    For example
-      minaction report runs/* -o report.html
-      minaction report runs/paper -o report.html --figures figures --tables tables
-    """
-
-    runs: Positional[tuple[Path, ...]]
-    """Folders of runs and stores of suites, in any mix."""
-    output: Annotated[Path, arg(aliases=["-o"])] = Path("report.html")
-    """The page: a single file that opens offline."""
-    figures: Path | None = None
-    """Folder for the curves as PNG and SVG."""
-    tables: Path | None = None
-    """Folder for the tables as Markdown and LaTeX."""
-    device: Device = "auto"
-    """Where to compute."""
-
-
-@dataclass(frozen=True)
-class Data:
-    """Make, inspect and convert data sets.
-
-    For example
-      minaction data list
-      minaction data make ogbench-pointmaze-giant-stitch
-      minaction data info my_log.npz
-      minaction data draw ogbench-antmaze-medium-explore visited.png
-      minaction data convert my_log.csv my_log.safetensors
-    """
-
-    action: Positional[Literal["list", "make", "info", "draw", "convert"]]
-    """list: the data sets that can be made; make: make one (and keep it in the cache); info: describe one;
-    draw: a picture of where its states are, for mazes; convert: write one as .safetensors (ours) or .npz (OGBench's
-    layout)."""
-    source: Positional[str] = ""
-    """A task or a file."""
-    target: Positional[str] = ""
-    """For convert and draw: the file to write."""
-    episodes: int | None = None
-    """For make and draw: how many episodes; the paper's number by default."""
-    seed: int = 0
-    """For make and draw: the seed; the same seed gives the same bytes."""
-    keep_actions: bool = False
-    """Carry actions along where the source has them."""
-
-
-@dataclass(frozen=True)
-class Tasks:
-    """List the tasks: data that can be made, with the truth to judge a distance by."""
-
-
-@dataclass(frozen=True)
-class Objectives:
-    """List the objectives and their hyperparameters."""
-
-
-@dataclass(frozen=True)
-class Doctor:
-    """Show versions, devices and which extras are installed."""
-
-
-COMMANDS: dict[str, type] = {
-    kind.__name__.lower(): kind
-    for kind in (Train, Evaluate, Distance, Plan, Suite, Reproduce, Report, Data, Tasks, Objectives, Doctor)
+COMMANDS: dict[str, tuple[type, str]] = {
+    "train": (options.Train, "_train"),
+    "evaluate": (options.Evaluate, "_inspect"),
+    "distance": (options.Distance, "_inspect"),
+    "plan": (options.Plan, "_plan"),
+    "suite": (options.Suite, "_suite"),
+    "reproduce": (options.Reproduce, "_reproduce"),
+    "report": (options.Report, "_report"),
+    "data": (options.Data, "_data"),
+    "tasks": (options.Tasks, "_catalogue"),
+    "objectives": (options.Objectives, "_catalogue"),
+    "doctor": (options.Doctor, "_doctor"),
 }
+"""By name: what can be typed, and the module of `commands` with the function of that name, which carries it out."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -283,9 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"minaction {__version__}")
         return 0
     try:
-        command = parse(arguments)
+        name, command = parse(arguments)
         choose_device(getattr(command, "device", "auto"))
-        return run(command)
+        module = importlib.import_module(f".commands.{COMMANDS[name][1]}", __package__)
+        return getattr(module, name)(command)
     except InputError as error:
         print(f"minaction: {error}", file=sys.stderr)
         return 2
@@ -294,77 +50,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def parse(arguments: Sequence[str]) -> object:
-    """The command that was typed, or help and an exit."""
+def parse(arguments: Sequence[str]) -> tuple[str, object]:
+    """The command that was typed and its options, or help and an exit."""
     if arguments and arguments[0] in COMMANDS:
-        name, *options = arguments
-        return tyro.cli(COMMANDS[name], prog=f"minaction {name}", args=options)
+        name, *rest = arguments
+        return name, tyro.cli(COMMANDS[name][0], prog=f"minaction {name}", args=rest)
     if arguments and not arguments[0].startswith("-"):
         raise unknown_name("command", arguments[0], COMMANDS)
     # Help was asked for, or nothing: all commands, with the first line of each.
     listed = [
         Annotated[kind, subcommand(name, description=(kind.__doc__ or "").partition("\n")[0])]
-        for name, kind in COMMANDS.items()
+        for name, (kind, _) in COMMANDS.items()
     ]
-    return tyro.cli(  # type: ignore[call-overload]
+    tyro.cli(  # type: ignore[call-overload]
         Union[tuple(listed)],  # type: ignore[arg-type]  # noqa: UP007 (made at run time)
         prog="minaction",
         description="Learn how many actions apart any two states are, from recorded state sequences alone.",
         args=list(arguments),
     )
+    raise AssertionError("help, or a command that is missing, ends the program")
 
 
-def run(command: object) -> int:
-    """Hand a parsed command to the module that carries it out, which is imported only now."""
-    match command:
-        case Train():
-            from .commands._train import train
-
-            return train(command)
-        case Evaluate():
-            from .commands._inspect import evaluate
-
-            return evaluate(command)
-        case Distance():
-            from .commands._inspect import distance
-
-            return distance(command)
-        case Plan():
-            from .commands._plan import plan
-
-            return plan(command)
-        case Suite():
-            from .commands._suite import suite
-
-            return suite(command)
-        case Reproduce():
-            from .commands._reproduce import reproduce
-
-            return reproduce(command)
-        case Report():
-            from .commands._report import report
-
-            return report(command)
-        case Data():
-            from .commands._data import data
-
-            return data(command)
-        case Tasks():
-            from .commands._catalogue import tasks
-
-            return tasks()
-        case Objectives():
-            from .commands._catalogue import objectives
-
-            return objectives()
-        case Doctor():
-            from .commands._doctor import doctor
-
-            return doctor()
-    raise TypeError(f"unknown command {command!r}")
-
-
-def choose_device(device: Device) -> None:
+def choose_device(device: options.Device) -> None:
     """Tell JAX, before it starts, where to compute; what is already set in the environment stands with auto."""
     if device != "auto":
         os.environ["JAX_PLATFORMS"] = device

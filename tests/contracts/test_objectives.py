@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -12,30 +12,39 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from minaction._descriptions import make
 from minaction._distance import Distance
 from minaction._trees import named_leaves
-from minaction.objectives import PRESETS, Objective, make_objective
-from minaction.objectives._states import DistinctStates, RecordedStates, States
+from minaction.encoders import MLP, Ensemble, Projected
+from minaction.objectives import OBJECTIVES, Objective, make_objective
+from minaction.objectives._states import RecordedStates, States, as_table, with_more
+from minaction.quasimetrics import IQE, QUASIMETRICS
+from minaction.testing import check_objective
 from minaction.training._trainer import Trainer
 from minaction.trajectories._dataset import Trajectories
 
 STEPS, CHUNK = 60, 20
+SMALL = MLP(hidden=(16,), latent=8)
 TINY: dict[str, dict[str, Any]] = {
-    "tautdist": {"stages": "16,8", "batch_size": 32, "bound_batch_size": 32, "learning_rate": 3e-3},
-    "maddist": {"stages": "16,8", "batch_size": 32, "constraint_batch_size": 32, "learning_rate": 3e-3},
-    "tdmaddist": {"stages": "16,8", "batch_size": 32, "constraint_batch_size": 32, "learning_rate": 3e-3},
-    "plandist": {"stages": "16,8", "batch_size": 32, "learning_rate": 3e-3},
+    "pathdist": {"encoder": replace(SMALL, fourier=4), "batch_size": 32, "bound_batch_size": 32},
+    "tautdist": {"encoder": replace(SMALL, fourier=4), "batch_size": 32, "bound_batch_size": 32},
+    "maddist": {"encoder": SMALL, "batch_size": 32, "constraint_batch_size": 32},
+    "tdmaddist": {"encoder": SMALL, "batch_size": 32, "constraint_batch_size": 32},
+    "plandist": {"encoder": SMALL, "batch_size": 32},
     "qrl": {
-        "stages": "[[16, 8], [16]]",
-        "quasimetric": "iqe-maxmean/4",
+        "encoder": Projected(replace(SMALL, activation="relu"), hidden=(), latent=16),
+        "quasimetric": IQE(component_size=4),
         "batch_size": 32,
-        "learning_rate": 3e-3,
     },
-    "hilbert": {"stages": "16,8", "batch_size": 32, "learning_rate": 3e-3},
+    "hilbert": {
+        "encoder": Ensemble(MLP(hidden=(16,), latent=8, activation="gelu", layer_norm=True, scaling="none")),
+        "batch_size": 32,
+    },
 }
 # The loss of TautDist need not fall: a weight in it rises, and so does the length that slack is measured by.
 FALLING = {"tautdist": "strain"}
 EXPECTED_TERMS = {
+    "pathdist": {"path", "unreachable", "bound"},
     "tautdist": {"slack", "strain", "overstretched", "above_median", "median"},
     "maddist": {"trajectory", "separation", "constraint"},
     "tdmaddist": {"trajectory", "random_goal", "constraint", "bootstrap_tighter"},
@@ -46,7 +55,7 @@ EXPECTED_TERMS = {
 
 
 def tiny(preset: str) -> Objective:
-    return make_objective(preset, TINY[PRESETS[preset].name])
+    return make_objective(preset, {**TINY[OBJECTIVES[preset].name], "learning_rate": 3e-3})
 
 
 def chain_walks() -> Trajectories:
@@ -85,12 +94,12 @@ def data() -> Trajectories:
 
 
 # The variants compile to programs of their own but differ from the others in numbers alone.
-VARIANTS = ("tdmaddist-paper-table", "plandist-simple", "qrl-long")
+VARIANTS = ("tdmaddist-paper-table", "plandist-simple", "qrl-long", "qrl-nn2", "qrl-nn3", "hilbert-nn2")
 
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(name, marks=pytest.mark.slow if name in VARIANTS else ()) for name in PRESETS],
+    params=[pytest.param(name, marks=pytest.mark.slow if name in VARIANTS else ()) for name in OBJECTIVES],
 )
 def run(request: pytest.FixtureRequest, data: Trajectories, tmp_path_factory: pytest.TempPathFactory) -> Run:
     trainer = start(request.param, data)
@@ -109,6 +118,20 @@ def assert_same_bits(found: dict[str, np.ndarray], expected: dict[str, np.ndarra
         np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
 
 
+# ---------------------------------------------------------------- the public contract
+
+
+def test_every_objective_has_a_tiny_version_here() -> None:
+    assert set(TINY) == {objective.name for objective in OBJECTIVES.values()}
+
+
+@pytest.mark.parametrize(
+    "preset", [pytest.param(name, marks=pytest.mark.slow if "-" in name else ()) for name in OBJECTIVES]
+)
+def test_every_member_keeps_the_public_contract(preset: str) -> None:
+    check_objective(tiny(preset))
+
+
 # ---------------------------------------------------------------- training
 
 
@@ -124,7 +147,9 @@ def test_every_term_is_finite_for_every_seed_and_the_loss_falls(run: Run) -> Non
 
 
 def test_seeds_differ(run: Run) -> None:
-    weights = [leaf for name, leaf in run.end.items() if name.startswith("distance.encoder.stacks")]
+    weights = [
+        leaf for name, leaf in run.end.items() if name.startswith("distance.encoder") and name.endswith("weight")
+    ]
     assert any(np.any(leaf[0] != leaf[1]) for leaf in weights)
 
 
@@ -170,25 +195,26 @@ def gradient_of(run: Run, batch: Any, states: States) -> tuple[np.ndarray, np.nd
 
 def test_recorded_distinct_and_fed_states_give_the_same_gradient(run: Run, data: Trajectories) -> None:
     table = jax.tree.map(jnp.asarray, run.trainer.objective.tables(data))
-    batch = run.trainer.objective.sample(jax.random.key(5), table)
+    batch, more = run.trainer.objective.sample(jax.random.key(5), table), run.trainer.objective.more_states(table)
+    states = with_more(data.states, more)
     leaves, structure = jax.tree.flatten(batch)
     rows, renumbered, position = [], [], 0
     for leaf in leaves:
         if not jnp.issubdtype(leaf.dtype, jnp.integer):
-            assert (leaf > 0).all()  # the only numbers so far are elapsed times
+            assert (leaf >= 0).all()  # times that passed; lengths of paths, which lead from a state to itself too
+            assert run.trainer.objective.name == "pathdist" or (leaf > 0).all()
             renumbered.append(leaf)
             continue
-        assert 0 <= leaf.min() <= leaf.max() < data.num_states
-        rows.append(data.states[np.ravel(leaf)])
+        assert 0 <= leaf.min() <= leaf.max() < len(states)
+        rows.append(states[np.ravel(leaf)])
         renumbered.append(jnp.arange(position, position + leaf.size).reshape(leaf.shape))
         position += leaf.size
-    recorded = gradient_of(run, batch, RecordedStates(jnp.asarray(data.states)))
-    distinct = (jnp.asarray(data.distinct.states), jnp.asarray(data.distinct.index))
+    recorded = gradient_of(run, batch, RecordedStates(jnp.asarray(states)))
     fed = RecordedStates(jnp.asarray(np.concatenate(rows)))
     assert len(data.distinct) < 13
     for other in (
-        gradient_of(run, batch, DistinctStates(*distinct)),
-        gradient_of(run, batch, DistinctStates(*distinct, on_cpu=True)),
+        gradient_of(run, batch, as_table(data, more)),
+        gradient_of(run, batch, as_table(data, more, on_cpu=True)),
         gradient_of(run, jax.tree.unflatten(structure, renumbered), fed),
     ):
         np.testing.assert_allclose(other[0], recorded[0], rtol=1e-5)
@@ -198,9 +224,9 @@ def test_recorded_distinct_and_fed_states_give_the_same_gradient(run: Run, data:
 # ---------------------------------------------------------------- a description of itself
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", OBJECTIVES)
 def test_an_objective_describes_itself_and_cannot_be_changed(preset: str) -> None:
-    objective = PRESETS[preset]
+    objective = OBJECTIVES[preset]
     assert json.loads(json.dumps(objective.hyperparameters()))["batch_size"] > 0
     assert type(objective).__doc__
     assert "d(" in type(objective).__doc__ or "V_k(" in type(objective).__doc__  # type: ignore[operator]
@@ -213,13 +239,14 @@ def test_an_objective_describes_itself_and_cannot_be_changed(preset: str) -> Non
     ("preset", "quasimetric"),
     [
         ("maddist", "wide-norm"),
-        ("tdmaddist", "iqe-maxmean/4"),
-        *(pytest.param("maddist", name, marks=pytest.mark.slow) for name in ("iqe-sum/4", "iqe-maxmean/4", "l2")),
-        *(pytest.param("tdmaddist", name, marks=pytest.mark.slow) for name in ("iqe-sum/4", "wide-norm", "l2")),
-        *(pytest.param("qrl", name, marks=pytest.mark.slow) for name in ("simple", "wide-norm", "iqe-sum/4")),
+        ("tdmaddist", "iqe"),
+        *(pytest.param("maddist", name, marks=pytest.mark.slow) for name in ("iqe-sum", "iqe", "l2")),
+        *(pytest.param("tdmaddist", name, marks=pytest.mark.slow) for name in ("iqe-sum", "wide-norm", "l2")),
+        *(pytest.param("qrl", name, marks=pytest.mark.slow) for name in ("simple", "wide-norm", "iqe-sum")),
     ],
 )
 def test_other_quasimetrics_train_as_well(preset: str, quasimetric: str, data: Trajectories) -> None:
-    settings = {**TINY[preset], "quasimetric": quasimetric}
+    smaller = {"component_size": 4} if quasimetric.startswith("iqe") else {}
+    settings = {**TINY[preset], "quasimetric": replace(make(QUASIMETRICS, quasimetric), **smaller)}
     trainer = Trainer(make_objective(preset, settings), data, steps=4)
     assert all(np.isfinite(values).all() for values in trainer.advance(4).values())

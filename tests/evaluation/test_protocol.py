@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from minaction.evaluation import agreement, agreement_by_range, evaluate, evaluate_by_range
-from minaction.tasks._base import Truth
+from minaction.tasks import Truth
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from minaction.exact._empirical import observed_distance, observed_transitions
-from minaction.trajectories._dataset import Trajectories
+from minaction.trajectories import Trajectories
 
 
 def walk(data: Trajectories, source: tuple[float, ...]) -> dict[tuple[float, ...], float]:

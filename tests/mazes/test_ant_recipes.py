@@ -90,7 +90,7 @@ def test_same_seed_same_bytes_whatever_the_blocks_and_threads(recipe: Any, monke
     assert large.actions[: len(small.actions)].tobytes() == small.actions.tobytes()
     assert small.states.tobytes() != other.states.tobytes()
     assert small.lengths.tolist() == [60] * 5
-    assert small.state_size == 29
+    assert small.state_shape == (29,)
 
 
 def beside_holes(count: int) -> np.ndarray:

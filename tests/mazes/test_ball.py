@@ -8,9 +8,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import KDTree
 
-from minaction.exact._maze import ball_steps, free_lattice
 from minaction.mazes._ball import BallMaze, make_ogbench_maze
 from minaction.mazes._layouts import OGBENCH_LAYOUTS
+from minaction.mazes._truth import ball_steps, free_lattice
 
 pytest.importorskip("ogbench")
 

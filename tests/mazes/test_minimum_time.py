@@ -11,7 +11,6 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from minaction.errors import InputError
-from minaction.exact._maze import cell_distances
 from minaction.mazes._layouts import POINT_MAZE_LAYOUTS
 from minaction.mazes._minimum_time import (
     BALL_MASS,
@@ -19,10 +18,11 @@ from minaction.mazes._minimum_time import (
     MOTOR_FORCE,
     TOP_SPEED,
     SpeedLattice,
-    fastest_way,
+    fastest_path,
     least_steps,
 )
 from minaction.mazes._point import InertialBallMaze
+from minaction.mazes._truth import cell_distances
 
 UMAZE = POINT_MAZE_LAYOUTS["umaze"]
 # Where the ball's centre may be in the U maze: upper, right and lower corridor as x from, x to, y from, y to.
@@ -157,7 +157,7 @@ def test_the_simulated_ball_arrives_in_that_time(name: str, start: tuple[int, in
     pytest.importorskip("gymnasium_robotics")
     ball = InertialBallMaze(name)
     ends = ball.layout.centre(np.array([start, goal]))
-    way = fastest_way(ball.layout, *ends)
+    way = fastest_path(ball.layout, *ends)
     assert np.allclose(way[[0, -1]], np.concatenate([ends, np.zeros((2, 2))], axis=1))
     assert np.abs(way[:, 2:]).max() <= TOP_SPEED + 1e-9
     steps = least_steps(ball.layout, ends)[0, 1]

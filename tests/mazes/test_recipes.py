@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.exact._maze import cell_distances
 from minaction.mazes._ball import BallMaze, make_ogbench_maze
 from minaction.mazes._layouts import OGBENCH_LAYOUTS
 from minaction.mazes._recipes import OGBENCH_RECIPES, BallRecipe
 from minaction.mazes._routes import vertex_cells
+from minaction.mazes._truth import cell_distances
 
 pytest.importorskip("ogbench")
 

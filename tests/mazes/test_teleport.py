@@ -16,7 +16,7 @@ from minaction.mazes._teleport import (
     hop,
     hops_as_mapped,
 )
-from minaction.trajectories._dataset import Trajectories
+from minaction.trajectories import Trajectories
 
 BLACK, WHITE = LAYOUT.centre(BLACK_HOLES), LAYOUT.centre(WHITE_HOLES)
 
@@ -95,5 +95,5 @@ def test_curating_drops_whole_episodes() -> None:
     assert np.unique(kept.actions).tolist() == [1, 3]
     with pytest.raises(InputError, match="wrong white hole"):
         curate(Trajectories.from_episodes(episodes[:1]))
-    with pytest.raises(InputError, match="1 numbers"):
+    with pytest.raises(InputError, match="States of 1 number are not those of an ant"):
         curate(Trajectories.from_flat(np.zeros((3, 1))))

@@ -9,9 +9,9 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
-from minaction.exact._maze import cell_distances, free_lattice
 from minaction.mazes._layouts import ANT_LAYOUTS, MazeLayout
 from minaction.mazes._teleport import BLACK_HOLES, LAYOUT, WHITE_HOLES, directed_cell_distances
+from minaction.mazes._truth import cell_distances, free_lattice
 from minaction.mazes._walking_time import route_lengths, shortest_routes, teleport_route_lengths
 
 MEDIUM = ANT_LAYOUTS["medium"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import jax
@@ -10,22 +11,23 @@ import numpy as np
 import pytest
 
 import minaction._model
+from minaction._descriptions import make
 from minaction._distance import Architecture
 from minaction._files import write_tensors
 from minaction._model import DistanceModel, Provenance
 from minaction._trees import named_leaves
-from minaction.encoders import Network
-from minaction.encoders._standardise import fit_statistics
+from minaction.encoders import MLP, Encoder, Ensemble, Projected, input_statistics
 from minaction.errors import InputError
-from minaction.quasimetrics import QUASIMETRIC_NAMES
+from minaction.quasimetrics import QUASIMETRICS, Simple
 
 STATES = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
 
 
-def untrained(quasimetric: str = "simple", network: Network | None = None) -> DistanceModel:
-    architecture = Architecture(network or Network(stages=((24, 32),), fourier_features=4), quasimetric)
-    distance = architecture.build(fit_statistics(STATES), key=jax.random.key(1))
-    return DistanceModel(distance, architecture, Provenance("maddist", {"a": 1}, 10, 2, "test", "abc"))
+def untrained(quasimetric: str = "simple", encoder: Encoder | None = None) -> DistanceModel:
+    encoder = encoder or MLP(hidden=(24,), latent=32, fourier=4)
+    architecture = Architecture(encoder, make(QUASIMETRICS, quasimetric))
+    distance = architecture.build(input_statistics(STATES), key=jax.random.key(1))
+    return DistanceModel(distance, architecture, Provenance("maddist", {"a": 1}, 10, 2, "test", "abc"), (3,))
 
 
 def test_distance_broadcasts() -> None:
@@ -47,7 +49,7 @@ def test_blocks_have_one_shape_and_miss_nothing(rows: int, columns: int, monkeyp
     assert all(height * width <= 13 for height, width in shapes)
 
 
-@pytest.mark.parametrize("quasimetric", QUASIMETRIC_NAMES)
+@pytest.mark.parametrize("quasimetric", list(QUASIMETRICS))
 def test_pairwise_agrees_with_distance_for_any_block_size(quasimetric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = untrained(quasimetric)
     expected = np.asarray(model.distance(STATES[:, None], STATES[None, :20]))
@@ -69,12 +71,17 @@ def test_nearest_agrees_with_sorting_all_distances(direction: str, monkeypatch: 
     np.testing.assert_array_equal(single, index[0])
 
 
-@pytest.mark.parametrize("quasimetric", QUASIMETRIC_NAMES)
+@pytest.mark.parametrize("quasimetric", list(QUASIMETRICS))
 def test_a_saved_model_loads_to_the_same_distances(quasimetric: str, tmp_path: Path) -> None:
-    model = untrained(quasimetric, Network(stages=((8, 4), (8, 32)), layer_norm=True, activation="gelu", members=2))
+    base = MLP(hidden=(8,), latent=4, layer_norm=True, activation="gelu")
+    model = untrained(
+        quasimetric, Ensemble(Projected(base, hidden=(8,), latent=32, activation="gelu", layer_norm=True))
+    )
     model.save(tmp_path / "model.safetensors")
     loaded = DistanceModel.load(tmp_path / "model.safetensors")
     assert loaded.provenance == model.provenance
+    assert loaded.architecture == model.architecture
+    assert (loaded.state_shape, loaded.state_dtype) == ((3,), "float32")
     np.testing.assert_array_equal(loaded.pairwise(STATES, STATES), model.pairwise(STATES, STATES))
 
 
@@ -93,7 +100,8 @@ def test_a_model_file_loads_in_a_fresh_process(tmp_path: Path) -> None:
 
 def test_a_model_whose_arrays_do_not_fit_is_refused(tmp_path: Path) -> None:
     model, path = untrained(), tmp_path / "model.safetensors"
-    header = {"architecture": model.architecture.as_dict(), "provenance": {"objective": "maddist"}, "state_size": 4}
+    header = {**model.architecture.as_dict(), "provenance": {"objective": "maddist"}}
+    header |= {"state_shape": [4], "state_dtype": "float32"}
     write_tensors(path, "model", named_leaves(model.network), header)
     with pytest.raises(InputError, match="another version"):
         DistanceModel.load(path)
@@ -112,3 +120,41 @@ def test_states_that_do_not_fit_are_refused(states: object, goals: object) -> No
 def test_too_many_neighbours_are_refused(k: int) -> None:
     with pytest.raises(InputError, match="nearest"):
         untrained().nearest(STATES[0], STATES, k=k)
+
+
+def test_a_file_keeps_every_setting_of_both_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A default that changes later does not change old models."""
+    model, path = untrained(), tmp_path / "model.safetensors"
+    model.save(path)
+    before = np.asarray(model.pairwise(STATES, STATES))
+
+    @dataclass(frozen=True)
+    class OtherDefault(Simple):
+        alpha: float = 0.1
+
+    monkeypatch.setitem(QUASIMETRICS._members(), "simple", OtherDefault)
+    assert make(QUASIMETRICS, "simple").alpha == 0.1
+    loaded = DistanceModel.load(path)
+    assert isinstance(loaded.architecture.quasimetric, OtherDefault)
+    np.testing.assert_array_equal(loaded.pairwise(STATES, STATES), before)
+
+
+@pytest.mark.parametrize(
+    ("part", "sentence"),
+    [("encoder", "no encoder named 'resnet'"), ("quasimetric", "no quasimetric named 'resnet'")],
+)
+def test_a_model_of_a_part_that_is_not_installed_is_refused(part: str, sentence: str, tmp_path: Path) -> None:
+    model, path = untrained(), tmp_path / "model.safetensors"
+    header = {**model.architecture.as_dict(), "state_shape": [3], "state_dtype": "float32"}
+    header |= {"provenance": {"objective": "maddist"}, part: {"name": "resnet", "depth": 18}}
+    write_tensors(path, "model", named_leaves(model.network), header)
+    with pytest.raises(InputError, match=f"{sentence}.*not installed") as caught:
+        DistanceModel.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_states_have_no_embeddings_and_no_distances() -> None:
+    model = untrained("wide-norm")
+    assert model.embed(STATES[:0]).shape == (0, 32)
+    assert model.distance(STATES[:0], STATES[0]).shape == (0,)
+    assert model.pairwise(STATES[:0], STATES).shape == (0, 50)

@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 
 from minaction._distance import Distance
-from minaction.encoders import Encoder, Network
-from minaction.encoders._standardise import Standardise, fit_statistics
+from minaction.encoders import MLP, EncoderModule, Ensemble, Projected, input_statistics
+from minaction.encoders._composed import EnsembleModule, ProjectedModule
+from minaction.encoders._inputs import Scale
+from minaction.encoders._mlp import MLPModule
+from minaction.encoders._perceptron import Linear, Perceptron
 from minaction.objectives import QRL, Hilbert, MadDist, Objective, PlanDist, TDMadDist
 from minaction.objectives._states import RecordedStates
-from minaction.quasimetrics import make_quasimetric
+from minaction.quasimetrics import IQE, L1, L2, Quasimetric, Simple
 from minaction.trajectories._dataset import Trajectories
 
 SIMPLE_ALPHA = 0.9
@@ -44,22 +47,29 @@ def activation(name: str, x: np.ndarray) -> np.ndarray:
     return 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(np.minimum(x, 0)))
 
 
-def member_embeddings(encoder: Encoder, states: np.ndarray) -> list[np.ndarray]:
-    found = []
-    for stack in encoder.stacks:
-        x = (states - np.float64(encoder.standardise.mean)) / np.float64(encoder.standardise.scale)
-        for perceptron in stack:
-            for k, layer in enumerate(perceptron.layers):
-                x = x @ np.float64(layer.weight) + np.float64(layer.bias)
-                if k == len(perceptron.layers) - 1:
-                    break
-                x = activation(perceptron.activation, x)
-                if perceptron.norms:
-                    norm = perceptron.norms[k]
-                    x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-6)
-                    x = x * np.float64(norm.weight) + np.float64(norm.bias)
-        found.append(x)
-    return found
+def member_embeddings(encoder: EncoderModule, states: np.ndarray) -> list[np.ndarray]:
+    """What each member of an ensemble gives; an encoder that is none has one."""
+    if isinstance(encoder, EnsembleModule):
+        return [embedding for member in encoder.members for embedding in member_embeddings(member, states)]
+    if isinstance(encoder, ProjectedModule):
+        (base,) = member_embeddings(encoder.base, states)
+        return [propagated(encoder.projector, base)]
+    assert isinstance(encoder, MLPModule)
+    scaled = (states - np.float64(encoder.scale.mean)) / np.float64(encoder.scale.scale)
+    return [propagated(encoder.perceptron, scaled)]
+
+
+def propagated(perceptron: Perceptron, x: np.ndarray) -> np.ndarray:
+    for k, layer in enumerate(perceptron.layers):
+        x = x @ np.float64(layer.weight) + np.float64(layer.bias)
+        if k == len(perceptron.layers) - 1:
+            break
+        x = activation(perceptron.activation, x)
+        if perceptron.norms:
+            norm = perceptron.norms[k]
+            x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-6)
+            x = x * np.float64(norm.weight) + np.float64(norm.bias)
+    return x
 
 
 def interval_union(x: np.ndarray, y: np.ndarray, size: int) -> np.ndarray:
@@ -75,15 +85,16 @@ def interval_union(x: np.ndarray, y: np.ndarray, size: int) -> np.ndarray:
     return lengths
 
 
-def numpy_distance(name: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if name == "l1":
+def numpy_distance(quasimetric: Quasimetric, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if isinstance(quasimetric, L1):
         return np.abs(x - y).sum(-1)
-    if name == "l2":
+    if isinstance(quasimetric, L2):
         return np.sqrt(((x - y) ** 2).sum(-1))
-    if name == "simple":
+    if isinstance(quasimetric, Simple):
         up = np.maximum(x - y, 0)
         return SIMPLE_ALPHA * up.max(-1) + (1 - SIMPLE_ALPHA) * up.mean(-1)
-    components = interval_union(x, y, int(name.split("/")[1]))
+    assert isinstance(quasimetric, IQE)
+    components = interval_union(x, y, quasimetric.component_size)
     alpha = 1 / (1 + np.exp(1.0))
     return alpha * components.max(-1) + (1 - alpha) * components.mean(-1)
 
@@ -92,16 +103,16 @@ class Reference:
     """d(first, second) of recorded indices by NumPy."""
 
     def __init__(self, objective: Objective, distance: Distance, data: Trajectories) -> None:
-        self.name = objective.quasimetric
+        self.quasimetric = objective.quasimetric
         self.members = member_embeddings(distance.encoder, data.states.astype(np.float64))
 
     def __call__(self, first: Any, second: Any) -> np.ndarray:
         mean = np.mean(self.members, axis=0)
-        return numpy_distance(self.name, mean[np.asarray(first)], mean[np.asarray(second)])
+        return numpy_distance(self.quasimetric, mean[np.asarray(first)], mean[np.asarray(second)])
 
     def of_members(self, first: Any, second: Any) -> list[np.ndarray]:
         first, second = np.asarray(first), np.asarray(second)
-        return [numpy_distance(self.name, each[first], each[second]) for each in self.members]
+        return [numpy_distance(self.quasimetric, each[first], each[second]) for each in self.members]
 
 
 def clock_of(data: Trajectories) -> np.ndarray:
@@ -112,15 +123,28 @@ def clock_of(data: Trajectories) -> np.ndarray:
 def random_distance(objective: Objective, data: Trajectories, seed: int) -> Distance:
     """Of the objective's shape, with weights and biases from NumPy: no layer is zero or one, and nothing compiles."""
     generator = np.random.default_rng(seed)
-    statistics = fit_statistics(data.states)
-    shape = eqx.filter_eval_shape(objective.architecture.build, statistics, key=jax.random.key(0))
-    stacks = jax.tree.map(
+    inputs = input_statistics(data.states)
+    shape = eqx.filter_eval_shape(objective.architecture.build, inputs, key=jax.random.key(0))
+    drawn = jax.tree.map(
         lambda leaf: jnp.asarray(generator.normal(size=leaf.shape) / np.sqrt(leaf.shape[0]), jnp.float32),
-        shape.encoder.stacks,
+        shape.encoder,
     )
-    quasimetric = make_quasimetric(objective.quasimetric, objective.network.latent_size, jax.random.key(0))
-    standardise = Standardise(statistics.mean, statistics.scale)
-    return Distance(Encoder(standardise, None, stacks), quasimetric)
+    encoder = jax.tree.map(
+        lambda part: Scale(inputs.mean, inputs.scale) if isinstance(part, Scale) else part,
+        drawn,
+        is_leaf=lambda part: isinstance(part, Scale),
+    )
+    return Distance(encoder, objective.quasimetric.build(objective.encoder.latent_size, key=jax.random.key(0)))
+
+
+def output_layers(encoder: EncoderModule) -> list[Linear]:
+    """The last layer of each member."""
+    if isinstance(encoder, EnsembleModule):
+        return [layer for member in encoder.members for layer in output_layers(member)]
+    if isinstance(encoder, ProjectedModule):
+        return [encoder.projector.layers[-1]]
+    assert isinstance(encoder, MLPModule)
+    return [encoder.perceptron.layers[-1]]
 
 
 def prepared(objective: Objective, data: Trajectories) -> tuple[Distance, Any, Any, Reference, Reference]:
@@ -143,12 +167,12 @@ def assert_terms(found: dict, expected: dict) -> None:
 
 
 # Large enough outputs that some bounds are broken and some are not, or half the terms would be trivially zero.
-SMALL = Network(stages=((16, 12, 8),))
+SMALL = MLP(hidden=(16, 12), latent=8)
 
 
 def widened(distance: Distance, factor: float) -> Distance:
     return eqx.tree_at(
-        lambda d: [stack[-1].layers[-1].weight for stack in d.encoder.stacks],
+        lambda d: [layer.weight for layer in output_layers(d.encoder)],
         distance,
         replace_fn=lambda weight: weight * factor,
     )
@@ -157,9 +181,9 @@ def widened(distance: Distance, factor: float) -> Distance:
 # ---------------------------------------------------------------- the losses
 
 
-@pytest.mark.parametrize("quasimetric", ["simple", "l1"])
-def test_maddist(data: Trajectories, quasimetric: str) -> None:
-    objective = MadDist(network=SMALL, quasimetric=quasimetric, batch_size=12, constraint_batch_size=20)
+@pytest.mark.parametrize("quasimetric", [Simple(), L1()])
+def test_maddist(data: Trajectories, quasimetric: Quasimetric) -> None:
+    objective = MadDist(encoder=SMALL, quasimetric=quasimetric, batch_size=12, constraint_batch_size=20)
     objective = replace(objective, separation_limit=4.0)
     distance, _, batch, d, _ = prepared(objective, data)
     clock = clock_of(data)
@@ -176,7 +200,7 @@ def test_maddist(data: Trajectories, quasimetric: str) -> None:
 
 
 def test_tdmaddist(data: Trajectories) -> None:
-    objective = TDMadDist(network=SMALL, batch_size=40, constraint_batch_size=20)
+    objective = TDMadDist(encoder=SMALL, batch_size=40, constraint_batch_size=20)
     distance, target, batch, d, d_target = prepared(objective, data)
     clock = clock_of(data)
     i, j = np.asarray(batch.pairs.first), np.asarray(batch.pairs.second)
@@ -203,9 +227,9 @@ def test_tdmaddist(data: Trajectories) -> None:
     np.testing.assert_allclose(value, trajectory + 2 * random_goal + 0.001 * constraint, rtol=2e-5)
 
 
-@pytest.mark.parametrize("quasimetric", ["l1", "simple"])
-def test_plandist(data: Trajectories, quasimetric: str) -> None:
-    objective = PlanDist(network=SMALL, quasimetric=quasimetric, batch_size=40, constraint_weight=0.5)
+@pytest.mark.parametrize("quasimetric", [L1(), Simple()])
+def test_plandist(data: Trajectories, quasimetric: Quasimetric) -> None:
+    objective = PlanDist(encoder=SMALL, quasimetric=quasimetric, batch_size=40, constraint_weight=0.5)
     distance, _, batch, d, _ = prepared(objective, data)
     clock = clock_of(data)
     time = clock[batch.second] - clock[batch.first]
@@ -220,8 +244,9 @@ def test_plandist(data: Trajectories, quasimetric: str) -> None:
 
 @pytest.mark.parametrize(("alpha", "beta"), [(15.0, 0.1), (500.0, 0.01), (1.0, 2.0)])
 def test_qrl(data: Trajectories, alpha: float, beta: float) -> None:
-    network = Network(stages=((16, 6), (10, 8)), activation="relu")
-    objective = QRL(network=network, quasimetric="iqe-maxmean/4", batch_size=24)
+    base = MLP(hidden=(16,), latent=6, activation="relu")
+    encoder = Projected(base, hidden=(10,), latent=8, activation="relu")
+    objective = QRL(encoder=encoder, quasimetric=IQE(component_size=4), batch_size=24)
     objective = replace(objective, push_offset=alpha, push_sharpness=beta)
     distance, _, batch, _, _ = prepared(objective, data)
     distance = widened(distance, 2.0)
@@ -241,8 +266,8 @@ def test_qrl(data: Trajectories, alpha: float, beta: float) -> None:
 
 @pytest.mark.parametrize("members", [1, 2])
 def test_hilbert(data: Trajectories, members: int) -> None:
-    network = Network(stages=((16, 12, 4),), activation="gelu", layer_norm=True, members=members)
-    objective = Hilbert(network=network, batch_size=200, discount=0.8, expectile=0.7)
+    encoder = Ensemble(MLP(hidden=(16, 12), latent=4, activation="gelu", layer_norm=True), size=members)
+    objective = Hilbert(encoder=encoder, batch_size=200, discount=0.8, expectile=0.7)
     distance, target, batch, d, d_target = prepared(objective, data)
     clock = clock_of(data)
     i, g = np.asarray(batch.steps.first), np.asarray(batch.goals)
@@ -271,8 +296,8 @@ def test_hilbert(data: Trajectories, members: int) -> None:
 # ---------------------------------------------------------------- gradients, targets, multipliers
 
 TARGETED = [
-    TDMadDist(network=SMALL, batch_size=16, constraint_batch_size=16),
-    Hilbert(network=Network(stages=((16, 4),), members=2), batch_size=32),
+    TDMadDist(encoder=SMALL, batch_size=16, constraint_batch_size=16),
+    Hilbert(encoder=Ensemble(MLP(hidden=(16,), latent=4)), batch_size=32),
 ]
 
 
@@ -287,8 +312,7 @@ def test_no_gradient_reaches_the_target(objective: Objective, data: Trajectories
 
     online, frozen = gradients((distance, target))
     assert all(not np.any(leaf) for leaf in jax.tree.leaves(frozen))
-    last = [stack[-1].layers[-1].weight for stack in online.encoder.stacks]
-    assert all(np.abs(weight).max() > 1e-4 for weight in last)
+    assert all(np.abs(layer.weight).max() > 1e-4 for layer in output_layers(online.encoder))
 
 
 @pytest.mark.parametrize("objective", TARGETED, ids=lambda objective: objective.name)
@@ -303,14 +327,20 @@ def test_the_target_starts_as_the_distance_and_follows_it_by_the_polyak_factor(o
     for moved, before, goal in leaves:
         expected = (1 - objective.polyak) * np.float64(before) + objective.polyak * np.float64(goal)
         np.testing.assert_allclose(moved, expected, rtol=1e-5, atol=1e-7)
-    np.testing.assert_array_equal(  # what both share stays as it is, to the bit
-        second.encoder.standardise.mean, distance.encoder.standardise.mean
-    )
+    for moved, before in zip(scales_of(second), scales_of(distance), strict=True):
+        np.testing.assert_array_equal(moved, before)  # what both share stays as it is, to the bit
+
+
+def scales_of(distance: Distance) -> list[jax.Array]:
+    parts = jax.tree.leaves(distance, is_leaf=lambda part: isinstance(part, Scale))
+    found = [part.mean for part in parts if isinstance(part, Scale)]
+    assert found
+    return found
 
 
 def test_hilbert_gradients_are_finite_where_state_and_goal_coincide() -> None:
     data = Trajectories.from_episodes([np.zeros((4, 2)), np.ones((3, 2))])  # nothing ever moves
-    objective = Hilbert(network=Network(stages=((8, 4),), members=2), batch_size=32)
+    objective = Hilbert(encoder=Ensemble(MLP(hidden=(8,), latent=4)), batch_size=32)
     distance, target, batch, _, _ = prepared(objective, data)
     compiled = eqx.filter_jit(eqx.filter_grad(lambda d: loss_of(objective, d, target, batch, data)[0]))
     gradient = compiled(distance)
@@ -319,8 +349,8 @@ def test_hilbert_gradients_are_finite_where_state_and_goal_coincide() -> None:
 
 def test_the_multiplier_follows_adam_upwards_while_the_constraint_is_violated() -> None:
     data = Trajectories.from_episodes([np.arange(6.0)])
-    network = Network(stages=((8,),), activation="relu")
-    objective = QRL(network=network, quasimetric="iqe-maxmean/4", batch_size=4)
+    encoder = MLP(hidden=(), latent=8, activation="relu")
+    objective = QRL(encoder=encoder, quasimetric=IQE(component_size=4), batch_size=4)
     distance, *_ = prepared(objective, data)
     extra = objective.init(distance)
     raw, mean, square = np.log(np.expm1(0.01)), 0.0, 0.0

@@ -6,40 +6,49 @@ import json
 
 import pytest
 
-from minaction.encoders import Network
+from minaction._descriptions import make
+from minaction.encoders import MLP, Ensemble, Projected
 from minaction.errors import InputError
 from minaction.objectives import (
     OBJECTIVES,
-    PRESETS,
     QRL,
     Hilbert,
     MadDist,
     PlanDist,
+    TautDist,
     TDMadDist,
     make_objective,
 )
+from minaction.quasimetrics import IQE, L1, QUASIMETRICS, Simple, WideNorm
+
+CLASSES = {type(objective) for objective in OBJECTIVES.values()}
 
 
-def test_every_objective_has_a_preset_of_its_own_name_with_its_defaults() -> None:
-    assert set(OBJECTIVES) == {"tautdist", "maddist", "tdmaddist", "plandist", "qrl", "hilbert"}
-    for name, kind in OBJECTIVES.items():
-        assert kind.name == name
-        assert make_objective(name) == kind()
+def test_every_objective_is_registered_under_its_own_name_with_its_defaults() -> None:
+    assert {TautDist, MadDist, TDMadDist, PlanDist, QRL, Hilbert} <= CLASSES
+    for kind in CLASSES:
+        assert make_objective(kind.name) == make_objective(kind) == kind()
 
 
 def test_presets_are_the_published_variants() -> None:
     table = make_objective("tdmaddist-paper-table")
     assert isinstance(table, TDMadDist)
     assert (table.random_goal_weight, table.constraint_weight, table.polyak) == (1.0, 0.01, 0.005)
-    assert make_objective("plandist-simple").quasimetric == "simple"
-    assert make_objective("plandist").quasimetric == "l1"
+    assert make_objective("plandist-simple").quasimetric == Simple()
+    assert make_objective("plandist").quasimetric == L1()
     long = make_objective("qrl-long")
     assert isinstance(long, QRL)
     assert (long.push_offset, long.push_sharpness) == (500.0, 0.01)
-    assert make_objective("qrl").network.stages == ((512, 512, 128), (512, 2048))
-    assert {PRESETS[name].network.latent_size for name in ("qrl", "qrl-nn2", "qrl-nn3")} == {64 * 32}
-    assert make_objective("hilbert-nn2").network.stages == ((512, 512, 256, 128, 32),)
-    assert make_objective("hilbert-nn2").network.members == 2
+    qrl = make_objective("qrl").encoder
+    assert isinstance(qrl, Projected)
+    assert isinstance(qrl.base, MLP)
+    assert ((*qrl.base.hidden, qrl.base.latent), (*qrl.hidden, qrl.latent)) == ((512, 512, 128), (512, 2048))
+    assert {OBJECTIVES[name].encoder.latent_size for name in ("qrl", "qrl-nn2", "qrl-nn3")} == {64 * 32}
+    hilbert = make_objective("hilbert-nn2").encoder
+    assert isinstance(hilbert, Ensemble)
+    assert isinstance(hilbert.base, MLP)
+    assert (*hilbert.base.hidden, hilbert.base.latent) == (512, 512, 256, 128, 32)
+    assert hilbert.size == 2
 
 
 def test_text_becomes_what_the_field_is() -> None:
@@ -49,38 +58,60 @@ def test_text_becomes_what_the_field_is() -> None:
             "separation_weight": "5",
             "batch_size": "64",
             "clip_norm": "none",
-            "fourier_features": "32",
-            "fourier_sigma": "3",
-            "layer_norm": "True",
-            "stages": "[[16, 8], [4]]",
+            "encoder.fourier": "32",
+            "encoder.fourier_sigma": "3",
+            "encoder.layer_norm": "True",
+            "encoder.hidden": "16,8",
+            "encoder.latent": "4",
             "quasimetric": "wide-norm",
         },
     )
-    network = Network(stages=((16, 8), (4,)), layer_norm=True, fourier_features=32, fourier_sigma=3.0)
+    encoder = MLP(hidden=(16, 8), latent=4, layer_norm=True, fourier=32, fourier_sigma=3.0)
     assert made == MadDist(
-        network=network, separation_weight=5.0, batch_size=64, clip_norm=None, quasimetric="wide-norm"
+        encoder=encoder, separation_weight=5.0, batch_size=64, clip_norm=None, quasimetric=WideNorm()
     )
-    assert type(made.batch_size) is int  # type: ignore[attr-defined]
-    assert type(made.separation_weight) is float  # type: ignore[attr-defined]
+    assert isinstance(made, MadDist)
+    assert type(made.batch_size) is int
+    assert type(made.separation_weight) is float
 
 
-@pytest.mark.parametrize(("text", "stages"), [("64,32", ((64, 32),)), ("8", ((8,),)), ([[9, 8]], ((9, 8),))])
-def test_stages_may_be_written_shortly(text: object, stages: tuple) -> None:
-    assert make_objective("maddist", {"stages": text}).network.stages == stages
+@pytest.mark.parametrize(
+    ("text", "hidden"), [("64,32", (64, 32)), ("8", (8,)), ("[9, 8]", (9, 8)), ([9, 8], (9, 8)), ("()", ())]
+)
+def test_layer_sizes_may_be_written_shortly(text: object, hidden: tuple) -> None:
+    encoder = make_objective("maddist", {"encoder.hidden": text}).encoder
+    assert isinstance(encoder, MLP)
+    assert encoder.hidden == hidden
 
 
-def test_a_network_setting_keeps_the_rest_of_the_presets_network() -> None:
-    network = make_objective("hilbert", {"fourier_features": 8}).network
-    assert network.members == 2
-    assert network.activation == "gelu"
-    assert network.stages == Hilbert().network.stages
+def test_a_setting_of_a_part_keeps_the_rest_of_it() -> None:
+    changed = make_objective("hilbert", {"encoder.base.fourier": 8}).encoder
+    assert changed == Ensemble(
+        MLP(hidden=(512, 512), latent=32, activation="gelu", layer_norm=True, scaling="none", fourier=8)
+    )
+    assert make_objective("qrl", {"quasimetric.component_size": "64"}).quasimetric == IQE(component_size=64)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+def test_another_part_by_name_has_its_own_defaults_and_takes_settings_at_once() -> None:
+    settings = {"quasimetric": "iqe", "quasimetric.component_size": "8", "encoder": "projected", "encoder.latent": "64"}
+    made = make_objective("maddist", settings)
+    assert made.quasimetric == IQE(component_size=8)
+    assert made.encoder == Projected(latent=64)
+    assert make_objective("qrl", {"quasimetric": "iqe"}).quasimetric == IQE()
+
+
+def test_settings_may_be_objects_or_nested_mappings_as_toml_has_them() -> None:
+    made = make_objective("maddist", {"encoder": MLP(latent=64), "encoder.fourier": 3, "quasimetric": IQE(8)})
+    assert made.encoder == MLP(latent=64, fourier=3)
+    nested = {"encoder": {"latent": 64, "fourier": 3}, "quasimetric": {"name": "iqe", "component_size": 8}}
+    assert make_objective("maddist", nested) == made
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
 def test_an_objective_comes_back_from_its_hyperparameters_as_json_holds_them(name: str) -> None:
-    objective = make_objective(name, {"fourier_features": 3})
+    objective = make_objective(name, {"learning_rate": 0.003})
     stored = json.loads(json.dumps(objective.hyperparameters()))
-    assert make_objective(objective.name, stored) == objective
+    assert make(OBJECTIVES, stored) == objective
 
 
 @pytest.mark.parametrize(
@@ -91,24 +122,40 @@ def test_an_objective_comes_back_from_its_hyperparameters_as_json_holds_them(nam
         ("maddist", {"push_offset": 1}, "no setting of maddist named 'push_offset'"),
         ("maddist", {"batch_size": "many"}, "batch_size should be a whole number, not 'many'"),
         ("maddist", {"batch_size": 2.5}, "a whole number"),
-        ("maddist", {"batch_size": 0}, "at least 1"),
-        ("maddist", {"constraint_horizon": 0}, "at least 1"),
+        ("maddist", {"batch_size": 0}, "above 0"),
+        ("maddist", {"constraint_horizon": 0}, "above 0"),
         ("maddist", {"learning_rate": "fast"}, "learning_rate should be a number"),
         ("maddist", {"learning_rate": True}, "learning_rate should be a number"),
-        ("maddist", {"learning_rate": "nan"}, "NaN"),
-        ("maddist", {"clip_norm": 0}, "positive"),
-        ("maddist", {"layer_norm": "perhaps"}, "true or false"),
-        ("maddist", {"stages": "512;512"}, "layer sizes"),
-        ("maddist", {"stages": "'512'"}, "layer sizes"),
-        ("maddist", {"quasimetric": 3}, "text"),
+        ("maddist", {"learning_rate": "nan"}, "learning_rate of maddist must be above 0, but is nan"),
+        ("maddist", {"clip_norm": 0}, "above 0"),
+        ("maddist", {"averaging": 2}, "0 to 1"),
+        ("maddist", {"encoder.layer_norm": "perhaps"}, "true or false"),
+        ("maddist", {"encoder.hidden": "512;512"}, "hidden should be numbers such as 512,256"),
+        ("maddist", {"encoder.hidden": "'512'"}, "hidden should be numbers such as 512,256"),
+        ("maddist", {"encoder.hidden": "512,0"}, "Layer sizes must be whole numbers of at least 1"),
+        ("maddist", {"encoder.activation": "tanh"}, "activation should be one of 'selu', 'relu', 'gelu'"),
+        ("maddist", {"encoder.furier": 3}, "no setting of mlp named 'furier': did you mean 'fourier'"),
+        ("maddist", {"fourier": 3}, "did you mean 'encoder.fourier'"),
+        ("maddist", {"encoder": "mpl"}, "no encoder named 'mpl': did you mean 'mlp'"),
+        ("maddist", {"encoder": "ensemble", "encoder.base": "mpl"}, "did you mean 'mlp'"),
+        ("maddist", {"encoder": "ensemble", "encoder.size": 0}, "at least one member"),
+        ("maddist", {"encoder": 3}, "3 is not an encoder"),
+        ("maddist", {"encoder": Simple()}, "is not an encoder"),
+        ("maddist", {"encoder": {"name": 3}}, "has no name"),
+        ("maddist", {"quasimetric": 3}, "3 is not a quasimetric"),
         ("maddist", {"quasimetric": "simpel"}, "did you mean 'simple'"),
-        ("maddist", {"network": "large"}, "through its fields"),
+        ("maddist", {"quasimetric": "iqe", "quasimetric.component_size": 7}, "512 numbers into components of 7"),
+        ("maddist", {"quasimetric": "iqe", "encoder.latent": 100}, "100 numbers into components of 16"),
+        ("maddist", {"learning_rate.final": 1}, "learning_rate should be a number"),
+        ("maddist", {"learning_rate": 1e-3, "learning_rate.final": 1}, "learning_rate is 0.001, which has no settings"),
+        ("maddist", {"network": "large"}, "no setting of maddist named 'network'"),
         ("tdmaddist", {"polyak": 2}, "polyak"),
         ("tdmaddist", {"polyak": 0}, "polyak"),
         ("qrl", {"quasimetric": "l1"}, "symmetric"),
         ("qrl", {"batch_size": 1}, "at least 2"),
-        ("qrl", {"push_sharpness": 0}, "positive"),
+        ("qrl", {"push_sharpness": 0}, "above 0"),
         ("hilbert", {"quasimetric": "simple"}, "'l2'"),
+        ("hilbert", {"encoder": "mlp"}, "'ensemble'"),
         ("hilbert", {"discount": 1.0}, "between 0 and 1"),
         ("hilbert", {"future_fraction": 1.5}, "probability"),
     ],
@@ -120,6 +167,7 @@ def test_nonsense_is_refused_with_a_sentence(name: str, settings: dict, message:
 
 
 def test_any_quasimetric_may_be_asked_for_where_it_makes_sense() -> None:
-    for name in ("simple", "wide-norm", "iqe-sum", "iqe-maxmean"):
+    for name in ("simple", "wide-norm", "iqe-sum", "iqe"):
+        quasimetric = make(QUASIMETRICS, name)
         for kind in (MadDist, TDMadDist, PlanDist, QRL):
-            assert kind(quasimetric=name).architecture.quasimetric == name
+            assert kind(quasimetric=quasimetric).architecture.quasimetric == quasimetric

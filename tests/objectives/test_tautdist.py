@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from minaction.encoders import Network
-from minaction.encoders._standardise import fit_statistics
+from minaction.encoders import MLP, input_statistics
 from minaction.errors import InputError
 from minaction.evaluation import agreement
 from minaction.exact import minimum_action_distance, observed_distance
@@ -18,7 +17,7 @@ from minaction.objectives._tautdist import distinct_bounds
 from minaction.training import Trainer, fit
 from minaction.trajectories._dataset import Trajectories
 
-SMALL = TautDist(network=Network(stages=((24, 12),), fourier_features=5), batch_size=30, bound_batch_size=40)
+SMALL = TautDist(encoder=MLP(hidden=(24,), latent=12, fourier=5), batch_size=30, bound_batch_size=40)
 
 
 def walks(times: bool = False) -> Trajectories:
@@ -97,7 +96,7 @@ def test_every_term_against_numpy() -> None:
 
 def test_the_median_is_followed() -> None:
     values = np.random.default_rng(0).lognormal(3.0, 1.0, 4000)
-    distance = SMALL.architecture.build(fit_statistics(np.ones((2, 1), np.float32)), key=jax.random.key(0))
+    distance = SMALL.architecture.build(input_statistics(np.ones((2, 1), np.float32)), key=jax.random.key(0))
     median = jnp.ones(())
     for _ in range(1500):
         median = SMALL.advance(distance, median, {"above_median": jnp.mean(values > median)})

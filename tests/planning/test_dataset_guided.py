@@ -28,10 +28,10 @@ from minaction.planning import (
 )
 from minaction.planning._acting import WalkingAnts
 from minaction.planning._episodes import NOISE, TASK_CELLS
-from minaction.planning._picture import draw_paths
-from minaction.tasks import all_tasks
+from minaction.reports._planning_picture import draw_paths
+from minaction.tasks import get_task
 from minaction.tasks._ant_mazes import standing_at, walking_speed
-from minaction.trajectories._dataset import Trajectories
+from minaction.trajectories import Trajectories
 
 MEDIUM = ANT_LAYOUTS["medium"]
 FEW = DatasetGuided(candidates=16, horizon=25, interval=10)
@@ -151,7 +151,7 @@ def test_what_came_of_the_episodes_is_told(reached: dict) -> None:
 def test_the_paths_are_drawn_over_the_distance_of_standing_ants(
     walks: Trajectories, reached: dict, tmp_path: Path
 ) -> None:
-    layout = all_tasks()["ogbench-antmaze-medium-navigate"].layout()
+    layout = get_task("ogbench-antmaze-medium-navigate").layout()
     assert layout is not None
     draw_paths(tmp_path / "paths.png", reached["untrained"][0], untrained_on(walks.states), layout)
     assert (tmp_path / "paths.png").read_bytes().startswith(b"\x89PNG")

@@ -7,16 +7,14 @@ import json
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 from minaction.errors import InputError
-from minaction.exact._maze import ball_steps
 from minaction.mazes._ball import make_ogbench_maze
 from minaction.mazes._layouts import OGBENCH_LAYOUTS
+from minaction.mazes._truth import ball_steps
 from minaction.planning import Episodes, euclidean, evaluate_planning, learned_fields, step_truth, untrained
 from minaction.planning._acting import Balls
 from minaction.planning._episodes import NOISE, TASK_CELLS
-from minaction.planning._evaluate import wilson_interval
 
 MEDIUM = OGBENCH_LAYOUTS["medium"]
 
@@ -39,12 +37,6 @@ def test_episodes_are_moved_by_noise_and_reproducible() -> None:
     moved = one.goals - OGBENCH_LAYOUTS["large"].centre(np.array([(7, 1)] * 200 + [(5, 4)] * 200))
     assert 0.95 < np.abs(moved).max() <= 1.0
     assert list(np.unique(one.tasks)) == [2, 5]
-
-
-@pytest.mark.parametrize(("successes", "count"), [(0, 10), (7, 10), (250, 250), (1, 1)])
-def test_wilsons_interval_equals_scipys(successes: int, count: int) -> None:
-    expected = binomtest(successes, count).proportion_ci(0.95, method="wilson")
-    assert wilson_interval(successes, count) == pytest.approx((expected.low, expected.high))
 
 
 def test_step_truth_agrees_with_the_exact_steps() -> None:
@@ -70,6 +62,8 @@ def test_the_truth_leads_where_the_straight_line_does_not() -> None:
     episodes = Episodes.draw("medium", (3,), 6, 0)
     result = evaluate_planning(step_truth(MEDIUM, episodes.goals), "medium", episodes, most_steps=600)
     assert result.total.successes == 6
+    # Wilson's 95% interval of 6 of 6: from 1 / (1 + 1.96**2 / 6) to 1.
+    assert result.total.interval == pytest.approx((1 / (1 + 1.959964**2 / 6), 1.0), abs=1e-6)
     assert 1 < result.total.path_ratio < 4
     for path, goal in zip(result.paths, episodes.goals, strict=True):
         assert MEDIUM.clearance(path).min() > 0.6

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from minaction.cli import Plan
-from minaction.commands._plan import plan, plan_cell
+from minaction.commands._options import Plan
+from minaction.commands._plan import plan, plan_with
 from minaction.errors import InputError
 from minaction.mazes._layouts import OGBENCH_LAYOUTS
 from minaction.planning import untrained
-from minaction.training._run import RunConfig, RunDirectory
+from minaction.training import Run, RunConfig
 
 MAZE = "ogbench-pointmaze-medium-stitch"
 
 
 def make_run(folder: Path, data: str) -> Path:
-    run = RunDirectory.create(folder / "run", RunConfig(data, "maddist", {}, 1, (0,), 1))
+    run = Run.create(folder / "run", RunConfig(data, "maddist", {}, 1, (0,), 1))
     untrained(OGBENCH_LAYOUTS["medium"]).save(run.model_path(0))
     return run.path
 
@@ -67,15 +67,14 @@ def test_the_ants_planner_holds_no_actions(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("shared_tables")
 def test_a_suites_model_plans_once(tmp_path: Path) -> None:
-    folder = tmp_path / "maddist" / "seed-3"
-    folder.mkdir(parents=True)
-    untrained(OGBENCH_LAYOUTS["medium"]).save(folder / "model.safetensors")
-    plan_cell(folder, MAZE, 3, episodes=1)
-    path = folder / "planning-learned.json"
+    run = Run.create(tmp_path / "maddist" / "seed-3", RunConfig(MAZE, "maddist", {}, 1, (3,), 1))
+    untrained(OGBENCH_LAYOUTS["medium"]).save(run.model_path(3))
+    plan_with(run, episodes=1)
+    path = run.path / "planning-learned.json"
     found = json.loads(path.read_text())["3"]
     assert [pair["task"] for pair in found["tasks"]] == [1, 2, 3, 4, 5]
     written = path.stat().st_mtime_ns
-    plan_cell(folder, MAZE, 3, episodes=1)
+    plan_with(run, episodes=1)
     assert path.stat().st_mtime_ns == written
 
 

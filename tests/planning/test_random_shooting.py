@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -64,8 +65,11 @@ def test_executing_more_than_was_looked_ahead_is_refused() -> None:
         RandomShooting(interval=60)
 
 
-def test_a_model_of_other_states_is_refused() -> None:
+def test_a_model_scores_pairs_and_one_of_other_states_is_refused() -> None:
     model = untrained(OGBENCH_LAYOUTS["medium"])
-    assert score_function(model, state_size=2) is model.network
+    score = score_function(model, (2,))
+    states, goals = jnp.asarray(STARTS, jnp.float32), jnp.asarray(GOALS, jnp.float32)
+    found = score(states[:, None], goals[None])  # leading axes broadcast
+    assert np.allclose(found, model.pairwise(STARTS, GOALS), rtol=1e-4)
     with pytest.raises(InputError, match="takes states of 2 numbers, but the simulator's have 4"):
-        score_function(model, state_size=4)
+        score_function(model, (4,))

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from minaction.training._run import RunConfig, RunDirectory
-from minaction.training._session import Session
+from minaction.training import Ablation, Run, RunConfig, Training
+from minaction.training import train as train_runs
 
-SMALL = {"stages": "32,16", "batch_size": "32", "constraint_batch_size": "32"}
+SMALL = {"encoder.hidden": "32", "encoder.latent": "16"}
+SMALL_BATCHES = {"batch_size": "32", "constraint_batch_size": "32"}
 MAZE = "ogbench-pointmaze-medium-stitch"
 
 
 def train(
     folder: Path, data: str, objective: str, seeds: tuple[int, ...], steps: int, episodes: int | None = None
 ) -> Path:
-    settings = {name: value for name, value in SMALL.items() if objective == "maddist" or name == "stages"}
+    settings = {**SMALL, **(SMALL_BATCHES if objective == "maddist" else {})}
     config = RunConfig(data, objective, settings, steps, seeds, evaluations=8, episodes=episodes)
-    Session(RunDirectory.create(folder, config)).train(lambda step, note: None)
+    for _ in train_runs([Training.of(Run.create(folder, config))]):
+        pass
     return folder
 
 
@@ -44,36 +48,35 @@ def runs(trained: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def store(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same trainings as the store of a suite: two methods, an ablation of two values, and planning in the maze."""
+def suite(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same trainings as a suite: two methods, an ablation of two values, and planning in the maze."""
     path = tmp_path_factory.mktemp("suites") / "small"
-    write(path / "suite.json", {"format": 1, "version": "0.1.0", "name": "small"})
+    write(path / "suite.json", {"format": 2, "version": "0.2.0", "name": "small"})
     for method in ("maddist", "tautdist"):
         for seed in (0, 1):
-            add_cell(path, trained / f"cliff-{method}", seed, "cliffwalking", method)
+            add_run(path, trained / f"cliff-{method}", seed, method)
     for value, run in ((128, "cliff-tautdist"), (16, "cliff-maddist")):
         for seed in (0, 1):
-            study = {"name": "latent-dimension", "parameter": "latent", "value": value}
-            add_cell(path, trained / run, seed, "cliffwalking", f"maddist-latent-{value}", study)
-    maze = add_cell(path, trained / "maze-maddist", 0, MAZE, "maddist")
+            study = Ablation("latent-dimension", "latent", value)
+            add_run(path, trained / run, seed, f"maddist-latent-{value}", study)
+    maze = add_run(path, trained / "maze-maddist", 0, "maddist")
     for kind, reached in (("learned", 30), ("truth", 50), ("euclidean", 10)):
         write(maze / f"planning-{kind}.json", {"0": planning(reached)})
     return path
 
 
-def add_cell(store: Path, run: Path, seed: int, task: str, method: str, ablation: dict | None = None) -> Path:
-    """One seed of a run as a cell."""
-    config, results = (json.loads((run / name).read_text()) for name in ("config.json", "results.json"))
-    cell, place = store / "cells" / task / method / f"seed-{seed}", config["seeds"].index(seed)
-    keys = ("objective", "settings", "steps", "episodes")
-    described = {"task": task, "method": method, "seed": seed, "ablation": ablation}
-    write(cell / "config.json", {**described, **{key: config[key] for key in keys}})
-    lines = [line for line in (run / "metrics.jsonl").read_text().splitlines() if json.loads(line)["seed"] == seed]
-    (cell / "metrics.jsonl").write_text("".join(f"{line}\n" for line in lines))
-    shutil.copy(run / f"seed-{seed}.safetensors", cell / "model.safetensors")
-    own = {key: results[key][place] for key in ("agreement", "by_range")}
-    write(cell / "results.json", {**own, "seconds": 1.0, "steps_per_second": 10.0, "device": "cpu", "version": "0.1.0"})
-    return cell
+def add_run(suite: Path, run: Path, seed: int, method: str, ablation: Ablation | None = None) -> Path:
+    """One seed of a run as a run of its own."""
+    given = Run.open(run)
+    config = replace(given.config, seeds=(seed,), method=method, ablation=ablation)
+    made = Run.create(suite / config.data / method / f"seed-{seed}", config)
+    rows = [row for row in given.metrics if row.seed == seed]
+    for step in sorted({row.step for row in rows}):
+        made.log([row for row in rows if row.step == step], step=step)
+    shutil.copy(given.model_path(seed), made.model_path(seed))
+    results = given.results
+    made.finish(replace(results, evaluations=[*results.of(seed), *results.by_range(seed)], device="cpu"))
+    return made.path
 
 
 def planning(successes: int) -> dict[str, Any]:
@@ -90,3 +93,13 @@ def planning(successes: int) -> dict[str, Any]:
 def write(path: Path, value: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value))
+
+
+@pytest.fixture
+def change_config() -> Callable[..., None]:
+    """Write the config of a run anew, with some fields set otherwise."""
+
+    def change(run: Path, **values: Any) -> None:
+        write(run / "config.json", {**asdict(Run.open(run).config), **values})
+
+    return change

@@ -14,12 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minaction._model import DistanceModel
-from minaction.reports._fields import EncodedField, encode_field, explorer_data, on_states, regions, task_truths
-from minaction.reports._records import Record, read_records
-from minaction.tasks import Layout, Truth, get_task
+from minaction.errors import InputError
+from minaction.reports import Trial, read_trials
+from minaction.reports._fields import EncodedField, encode_field, explorer_data, on_states, regions
+from minaction.tasks import Layout, Source, Truth, get_task
 from minaction.tasks._gridworlds import CliffWalkingTask
 
 PLENTY = 10_000_000
+
+
+def truths_of(trial: Trial) -> list[Truth]:
+    return Source(trial.task, (trial.seed,), trial.episodes).truths(trial.seed)
 
 
 def decoded(one: EncodedField, size: int) -> np.ndarray:
@@ -62,7 +67,7 @@ def test_the_quantum_follows_the_longest_distance() -> None:
 def test_the_regions_cover_every_pixel_once_and_hold_their_state(name: str) -> None:
     layout = get_task(name).layout()
     assert layout is not None
-    judged = task_truths(Record(name, "maddist", "maddist", 0, 1, Path(), "", ((1, {}),), {}, None))[0]
+    judged = Source(name).truths(0)[0]
     found = regions(layout, judged.sources)
     assert len(found) == len(judged.sources)
     owner = np.full(layout.shape, -1)
@@ -92,28 +97,29 @@ def test_an_observed_truth_is_laid_over_all_states_and_says_what_it_does_not_kno
 
 
 def test_the_explorer_holds_what_models_and_truths_say(trained: Path) -> None:
-    found = read_records([trained])
+    found = read_trials([trained])
     explorer, notes = explorer_data(found.main, PLENTY)
     assert notes == []
     assert [board["task"] for board in explorer["boards"]] == ["cliffwalking", "ogbench-pointmaze-medium-stitch"]
-    for record in found.main:
-        board = next(board for board in explorer["boards"] if board["task"] == record.task)
-        (entry,) = [m for m in board["models"] if (m["method"], m["seed"]) == (record.method, record.seed)]
-        truths = {truth.name: truth for truth in task_truths(record)}
+    for trial in found.main:
+        board = next(board for board in explorer["boards"] if board["task"] == trial.task)
+        (entry,) = [m for m in board["models"] if (m["method"], m["seed"]) == (trial.method, trial.seed)]
+        truths = {truth.name: truth for truth in truths_of(trial)}
         judged = next(iter(truths.values()))
         size = len(judged.sources)
-        assert record.model is not None
+        assert trial.model is not None
         learned = explorer["fields"][entry["field"]]
-        predicted = DistanceModel.load(record.model).pairwise(judged.sources, judged.targets)
+        predicted = DistanceModel.load(trial.model).pairwise(judged.sources, judged.targets)
         np.testing.assert_allclose(decoded(learned, size), predicted, atol=0.5 * learned.quantum + 1e-6)
         assert "steps-anywhere" not in entry["truths"]
+        assert board["units"] == {name: truth.unit for name, truth in truths.items()}
         np.testing.assert_allclose(
             decoded(explorer["fields"][entry["truths"][judged.name]], size), judged.distances, atol=0.051
         )
 
 
 def test_what_the_models_of_one_data_set_share_is_made_once(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    records = read_records([trained / "cliff-maddist", trained / "cliff-tautdist"]).main
+    trials = read_trials([trained / "cliff-maddist", trained / "cliff-tautdist"]).main
     layouts, encoded = Counter[str](), 0
 
     def counted_layout(task: CliffWalkingTask) -> Layout:
@@ -128,15 +134,68 @@ def test_what_the_models_of_one_data_set_share_is_made_once(trained: Path, monke
     layout = CliffWalkingTask.layout
     monkeypatch.setattr(CliffWalkingTask, "layout", counted_layout)
     monkeypatch.setattr("minaction.reports._fields.encode_field", counted_encoding)
-    explorer_data(records, PLENTY)
+    explorer_data(trials, PLENTY)
     assert layouts == {"cliffwalking": 1}
-    seeds = {record.seed for record in records}
-    assert len(records) > len(seeds)
-    assert encoded == len(records) + len(seeds) * len(task_truths(records[0]))
+    seeds = {trial.seed for trial in trials}
+    assert len(trials) > len(seeds)
+    assert encoded == len(trials) + len(seeds) * len(truths_of(trials[0]))
+
+
+def test_a_source_that_is_given_is_used_and_no_other_made(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trials = read_trials([trained / "cliff-maddist"]).main
+    source = Source("cliffwalking", (0, 1))
+    expected = explorer_data(trials, PLENTY)
+    monkeypatch.setattr("minaction.reports._fields.Source", None)
+    assert explorer_data(trials, PLENTY, source) == expected
+
+
+def test_the_observed_truth_is_that_of_as_many_episodes_as_were_trained_on(trained: Path) -> None:
+    trials = [replace(trial, episodes=2) for trial in read_trials([trained / "cliff-maddist"]).main[:1]]
+    explorer, _ = explorer_data(trials, PLENTY)
+    (entry,) = explorer["boards"][0]["models"]
+    few, many = (Source("cliffwalking", episodes=count).truths(0) for count in (2, None))
+    shown = decoded(explorer["fields"][entry["truths"]["observed"]], len(few[0].sources))
+    expected, other = (on_states(truths[1], truths[0]) for truths in (few, many))
+    assert expected is not None
+    assert other is not None
+    np.testing.assert_array_equal(shown, expected)
+    assert not np.array_equal(shown, other, equal_nan=True)
+
+
+def test_a_model_that_cannot_be_read_is_named_and_stops_nothing(runs: Path) -> None:
+    trials = read_trials([runs / "cliff-maddist"]).main
+    assert trials[0].model is not None
+    trials[0].model.write_bytes(b"no model")
+    explorer, notes = explorer_data(trials, PLENTY)
+    assert [model["seed"] for model in explorer["boards"][0]["models"]] == [1]
+    (note,) = notes
+    assert "seed 0, cannot be explored" in note
+    assert str(trials[0].model) in note
+
+
+def test_a_task_that_cannot_be_loaded_is_named_and_stops_nothing(
+    trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(name: str, seeds: tuple[int, ...] = (0,), episodes: int | None = None) -> Source:
+        if name == "cliffwalking":
+            raise InputError("The task 'cliffwalking' of somebody cannot be imported.")
+        return Source(name, seeds, episodes)
+
+    monkeypatch.setattr("minaction.reports._fields.Source", make)
+    explorer, notes = explorer_data(read_trials([trained]).main, PLENTY)
+    assert [board["task"] for board in explorer["boards"]] == ["ogbench-pointmaze-medium-stitch"]
+    assert notes == ["cliffwalking cannot be explored: The task 'cliffwalking' of somebody cannot be imported."]
+
+
+def test_a_task_without_truths_has_no_explorer_and_a_reason(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Source, "truths", lambda source, seed: [])
+    explorer, notes = explorer_data(read_trials([trained / "cliff-maddist"]).main[:1], PLENTY)
+    assert explorer["boards"] == []
+    assert "no truth is known" in notes[0]
 
 
 def test_what_does_not_fit_is_left_out_and_said_last_seeds_first(trained: Path) -> None:
-    found = read_records([trained / "cliff-maddist", trained / "cliff-tautdist"])
+    found = read_trials([trained / "cliff-maddist", trained / "cliff-tautdist"])
     everything, _ = explorer_data(found.main, PLENTY)
     size = sum(len(one.data) for one in everything["fields"])
     some, notes = explorer_data(found.main, size - 1)
@@ -147,11 +206,11 @@ def test_what_does_not_fit_is_left_out_and_said_last_seeds_first(trained: Path) 
 
 
 def test_results_that_were_kept_without_their_models_are_said_and_stop_nothing(trained: Path) -> None:
-    here, *others = read_records([trained / "cliff-maddist"]).main
-    gone = [replace(record, model=trained / "gone.safetensors") for record in others]
+    here, *others = read_trials([trained / "cliff-maddist"]).main
+    gone = [replace(trial, model=trained / "gone.safetensors") for trial in others]
     explorer, notes = explorer_data([here, *gone], PLENTY)
     assert [m["seed"] for m in explorer["boards"][0]["models"]] == [here.seed]
-    assert notes == ["1 model was not kept with the results, and cannot be explored."]
+    assert notes == ["1 model was not kept with the results and cannot be explored."]
     assert explorer_data(gone, PLENTY) == ({"fields": [], "boards": []}, notes)
 
 

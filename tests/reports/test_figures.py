@@ -1,4 +1,4 @@
-"""Figures are read back: pixels have the colours of their values, curves are mean, least and greatest."""
+"""Figures are read back: pixels have the colours of their values, curves are mean, minimum and maximum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matplotlib.image import imread
 from minaction.errors import InputError
 from minaction.reports import _figures as figures
 from minaction.reports._figures import Field, Panel, landscape, learning_curves
-from minaction.tasks._base import Layout
+from minaction.tasks import Layout
 
 
 def room(rows: int = 10, columns: int = 10) -> Layout:
@@ -38,7 +38,7 @@ def drawn_panel(panel: Panel, steps: np.ndarray) -> Axes:
     return axes
 
 
-def test_a_curve_is_the_mean_and_its_band_goes_from_least_to_greatest() -> None:
+def test_a_curve_is_the_mean_and_its_band_spans_minimum_to_maximum() -> None:
     steps = np.arange(1, 21) * 100
     values = np.random.default_rng(0).uniform(0.5, 0.9, (5, 20))
     axes = drawn_panel(Panel("Pearson", {"true": values}, best=1.0), steps)
@@ -163,7 +163,7 @@ assert "matplotlib.pyplot" not in sys.modules
 
 
 def test_a_title_is_never_wider_than_its_figure(tmp_path: Path) -> None:
-    for width, title in ((3.0, "ogbench-antmaze-medium-explore: how many actions apart"), (8.0, "short")):
+    for width, title in ((3.0, "ogbench-antmaze-medium-explore: learned minimum action distances"), (8.0, "short")):
         figure = Figure(figsize=(width, 2))
         figures.finish_figure(figure, tmp_path / "figure.png", "png", title)
         extent = figure._suptitle.get_window_extent(FigureCanvasAgg(figure).get_renderer())  # type: ignore[attr-defined]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import math
+from collections.abc import Sequence
 
-import numpy as np
 import pytest
 from rich.console import Console
 
-from minaction.evaluation import Agreement, RangeAgreement
-from minaction.reports._tables import Row, agreement_markdown, agreement_table, rows_by_range, rows_by_truth
-from minaction.tasks._base import Truth
+from minaction.evaluation import Agreement, Evaluation
+from minaction.reports import Row, agreement_markdown, agreement_table, rows_by_range, rows_by_truth
+
+Values = dict[str, int | float | None]
 
 BASE = Agreement(
     pairs=1332,
@@ -23,18 +23,12 @@ BASE = Agreement(
     mean_ratio=1.1,
     mean_absolute_error=0.5,
     auroc=math.nan,
-)
+).as_dict()
 
 
-def truth(name: str, unit: str = "steps") -> Truth:
-    return Truth.between(name, unit, np.zeros((2, 1), np.float32), np.zeros((2, 2)))
-
-
-def seeds(**values: list[float]) -> tuple[Agreement, ...]:
+def seeds(**values: Sequence[float | None]) -> tuple[Values, ...]:
     count = len(next(iter(values.values())))
-    return tuple(
-        dataclasses.replace(BASE, **{name: series[k] for name, series in values.items()}) for k in range(count)
-    )
+    return tuple({**BASE, **{name: series[k] for name, series in values.items()}} for k in range(count))
 
 
 def cells(markdown: str) -> list[dict[str, str]]:
@@ -68,13 +62,13 @@ def test_both_renderings_show_the_same_cells() -> None:
     for line in cells(agreement_markdown(rows)):
         assert all(cell.replace("± ", "±") in text for cell in line.values())
     assert "cliffwalking" in text
-    caption = "Mean ± standard deviation over 2 seeds, (k/n) where only k have a value."
+    caption = "Mean ± standard deviation over 2 seeds; (k/n) where only k have a value."
     assert caption in text
     assert agreement_markdown(rows).endswith(f"{caption}\n")
 
 
 def test_in_a_narrow_terminal_no_number_is_cut() -> None:
-    spread = seeds(pearson=[0.9, 0.8, math.nan], mean_absolute_error=[310.25, 420.5, 250.75])
+    spread = seeds(pearson=[0.9, 0.8, None], mean_absolute_error=[310.25, 420.5, 250.75])
     rows = [Row("observed, 10.5 to 14", "steps", spread)]
     text = terminal(rows, width=80)
     assert "…" not in text
@@ -96,14 +90,14 @@ def test_in_cells_neither_ratio_nor_error_is_shown() -> None:
 
 def test_the_column_for_unreachable_pairs_is_there_only_with_such_pairs() -> None:
     without = Row("true", "steps", (BASE,))
-    told_apart = Row("observed", "steps", (dataclasses.replace(BASE, unreachable=5, auroc=0.875),))
+    told_apart = Row("observed", "steps", ({**BASE, "unreachable": 5, "auroc": 0.875},))
     assert "AUROC ↑" not in cells(agreement_markdown([without]))[0]
     lines = cells(agreement_markdown([without, told_apart]))
     assert [line["AUROC ↑"] for line in lines] == ["–", "0.875"]
 
 
 def test_seeds_without_a_value_are_left_out_of_the_mean_and_that_is_said() -> None:
-    row = Row("true", "steps", seeds(pearson=[math.nan, 0.8, 0.9], ratio_cv=[math.nan] * 3))
+    row = Row("true", "steps", seeds(pearson=[None, 0.8, 0.9], ratio_cv=[None] * 3))
     (line,) = cells(agreement_markdown([row]))
     assert line["Pearson ↑"] == "0.850 ± 0.071 (2/3)"
     assert line["Spearman ↑"] == "0.980 ± 0.000"
@@ -112,9 +106,10 @@ def test_seeds_without_a_value_are_left_out_of_the_mean_and_that_is_said() -> No
 
 def test_rows_by_truth_keep_the_order_and_units_of_the_truths() -> None:
     better, worse = seeds(pearson=[0.9, 0.5])
-    results = [{"cells": better, "true": worse}, {"true": better, "cells": worse}]
-    rows = rows_by_truth(results, [truth("true"), truth("cells", "cells")])
-    assert rows == [
+    by_range = Evaluation(1, 0, "true", "steps", BASE, 0.0, 1.0)
+    first = [Evaluation(1, 0, "true", "steps", worse), Evaluation(1, 0, "cells", "cells", better), by_range]
+    second = [Evaluation(1, 1, "true", "steps", better), Evaluation(1, 1, "cells", "cells", worse)]
+    assert rows_by_truth([first, second]) == [
         Row("true (steps)", "steps", (worse, better)),
         Row("cells", "cells", (better, worse)),
     ]
@@ -122,11 +117,18 @@ def test_rows_by_truth_keep_the_order_and_units_of_the_truths() -> None:
 
 @pytest.mark.parametrize(("second", "label"), [(3.5, "true, 0 to 3.5"), (4.0, "true, range 1 of 1")])
 def test_ranges_are_named_by_their_limits_unless_those_differ_between_seeds(second: float, label: str) -> None:
-    results = [[RangeAgreement(0.0, 3.5, BASE)], [RangeAgreement(0.0, second, BASE)]]
-    (row,) = rows_by_range(results, truth("true"))
-    assert row == Row(label, "steps", (BASE, BASE))
+    one, other = (Evaluation(1, seed, "true", "time", BASE, 0.0, high) for seed, high in ((0, 3.5), (1, second)))
+    (row,) = rows_by_range([[one], [other]])
+    assert row == Row(label, "time", (BASE, BASE))
+
+
+def test_in_every_unit_but_cells_ratio_and_error_are_shown() -> None:
+    """Learned distances are in the data's time unit, and so are its truths."""
+    for unit in ("steps", "time", "s"):
+        (line,) = cells(agreement_markdown([Row("observed", unit, (BASE,))]))
+        assert (line["mean ratio"], line["error ↓"]) == ("1.10", "0.50")
 
 
 def test_seeds_with_data_of_their_own_may_differ_in_pairs() -> None:
-    row = Row("observed", "steps", (BASE, dataclasses.replace(BASE, pairs=1300)))
+    row = Row("observed", "steps", (BASE, {**BASE, "pairs": 1300}))
     assert cells(agreement_markdown([row]))[0]["pairs"] == "1300–1332"

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy.stats import trim_mean
 
+from minaction.evaluation import Evaluation
 from minaction.evaluation._statistics import spread
-from minaction.planning._evaluate import wilson_interval
-from minaction.reports._curves import charts_by_task
-from minaction.reports._records import Record, read_records
+from minaction.reports import Trial, charts_by_task, read_trials
 from minaction.reports._summary import improvement_table, planning_table, statistics_table, verdict_table
 from minaction.reports._tables import MEASURES
 from minaction.reports._verdict import Verdict, published_curve, published_planning, verdicts
@@ -21,12 +20,13 @@ from minaction.reports._verdict import Verdict, published_curve, published_plann
 PEARSON, RATIO_CV = (next(one for one in MEASURES if one.field == name) for name in ("pearson", "ratio_cv"))
 
 
-def record(task: str, method: str, seed: int, steps: int, pearson: float, ratio_cv: float, truth: str) -> Record:
-    """A training that reached these values, half as good half-way."""
-    final = {truth: {one.field: None for one in MEASURES} | {"pearson": pearson, "ratio_cv": ratio_cv}}
-    half = {truth: {**final[truth], "pearson": pearson / 2}}
-    curve = ((steps // 2, half), (steps, final))
-    return Record(task, method, method, seed, steps, Path("x"), "x", curve, final, None)
+def make_trial(task: str, method: str, seed: int, steps: int, pearson: float, ratio_cv: float, truth: str) -> Trial:
+    """A trial that reached these values, half as good half-way."""
+    values = {one.field: None for one in MEASURES} | {"pearson": pearson, "ratio_cv": ratio_cv}
+    unit = "cells" if truth == "cells" else "steps"
+    half = Evaluation(steps // 2, seed, truth, unit, {**values, "pearson": pearson / 2})
+    final = Evaluation(steps, seed, truth, unit, values)
+    return Trial(task, method, method, seed, steps, steps, Path("x"), (half, final), (final,))
 
 
 def test_the_published_numbers_are_those_of_the_paper() -> None:
@@ -64,43 +64,49 @@ def test_a_published_value_between_our_seeds_is_no_difference(seeds: tuple[float
 
 def test_ours_is_compared_after_as_many_steps_as_were_published() -> None:
     """Trained for twice as long, the half-way value counts; for fewer steps, the published curve is read there."""
-    long = [record("cliffwalking", "maddist", seed, 100_000, 0.99, 0.05, "true") for seed in (0, 1)]
+    long = [make_trial("cliffwalking", "maddist", seed, 100_000, 0.99, 0.05, "true") for seed in (0, 1)]
     found = {one.measure.field: one for one in verdicts(charts_by_task(long))}
     assert found["pearson"].ours.mean == pytest.approx(0.495)
     assert (found["pearson"].published, found["pearson"].steps) == (0.991, 50_000)
-    brief = [record("cliffwalking", "maddist", 0, 7500, 0.99, 0.05, "true")]
+    brief = [make_trial("cliffwalking", "maddist", 0, 7500, 0.99, 0.05, "true")]
     found = {one.measure.field: one for one in verdicts(charts_by_task(brief))}
     assert found["pearson"].published == pytest.approx((0.973 + 0.978) / 2)
     assert found["ratio_cv"].published == 0.078
-    tiny = [record("cliffwalking", "maddist", 0, 100, 0.99, 0.5, "true")]
+    tiny = [make_trial("cliffwalking", "maddist", 0, 100, 0.99, 0.5, "true")]
     assert [one.word for one in verdicts(charts_by_task(tiny))] == ["early"]  # no published Pearson so early
 
 
 def test_mazes_are_compared_in_cells() -> None:
-    one = record("ogbench-pointmaze-giant-stitch", "maddist", 0, 100_000, 0.9, 0.2, "cells")
-    both = replace(one, final={"steps": {**one.final["cells"], "pearson": 0.1}, **one.final})
+    one = make_trial("ogbench-pointmaze-giant-stitch", "maddist", 0, 100_000, 0.9, 0.2, "cells")
+    (cells,) = one.final
+    steps = replace(cells, truth="steps", unit="steps", agreement={**cells.agreement, "pearson": 0.1})
+    both = replace(one, final=(steps, cells))
     found = verdicts(charts_by_task([both]))
     assert {verdict.truth for verdict in found} == {"cells"}
     line = verdict_table(found).lines[0]
     assert line[5:] == ["0.978", "0.900", "−0.078", "▼ worse"]
 
 
-def test_the_planning_table_pools_episodes_and_shows_controls(store: Path) -> None:
-    charts = charts_by_task(read_records([store]).main)
+def test_the_planning_table_pools_episodes_and_shows_controls(suite: Path) -> None:
+    charts = charts_by_task(read_trials([suite]).main)
     lines = {line[1]: line for line in planning_table(charts).lines}
-    low, high = wilson_interval(30, 50)
+    # Wilson's interval of 30 out of 50, by its formula.
+    share, count, z = 30 / 50, 50, 1.959963984540054
+    middle, scale = share + z * z / (2 * count), 1 + z * z / count
+    half = z * np.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    low, high = (middle - half) / scale, (middle + half) / scale
     assert lines["maddist"][2:] == ["1", "50", "0.600", f"{low:.3f}–{high:.3f}", "1.25", "1.00"]
     assert lines["control: true distance"][4] == "1.000"
     assert lines["control: Euclidean"][4] == "0.200"
 
 
-def test_the_statistics_are_those_of_the_final_numbers(store: Path) -> None:
-    charts = charts_by_task(read_records([store]).main)
+def test_the_statistics_are_those_of_the_final_numbers(suite: Path) -> None:
+    charts = charts_by_task(read_trials([suite]).main)
     finals: dict[str, list[float]] = {}
-    for path in store.glob("cells/*/*/seed-*/results.json"):
+    for path in suite.glob("*/*/seed-*/results.json"):
         if "-latent-" not in str(path):
-            agreement = json.loads(path.read_text())["agreement"]
-            finals.setdefault(path.parent.parent.name, []).append(next(iter(agreement.values()))["pearson"])
+            first = json.loads(path.read_text())["evaluations"][0]
+            finals.setdefault(path.parent.parent.name, []).append(first["agreement"]["pearson"])
     lines = {line[1]: line for line in statistics_table(charts).lines if line[0].startswith("Pearson")}
     assert set(lines) == set(finals) == {"maddist", "tautdist"}
     for method, values in finals.items():

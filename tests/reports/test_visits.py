@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from minaction.cli import Data
 from minaction.commands._data import data as data_command
+from minaction.commands._options import Data
 from minaction.errors import InputError
 from minaction.mazes._layouts import ANT_LAYOUTS, POINT_MAZE_LAYOUTS, MazeLayout
-from minaction.reports._visits import draw_visits, visit_counts
-from minaction.trajectories._dataset import Trajectories
+from minaction.reports import draw_visits
+from minaction.reports._visits import visit_counts
+from minaction.trajectories import Trajectories
 
 
 @pytest.mark.parametrize("layouts", [ANT_LAYOUTS, POINT_MAZE_LAYOUTS], ids=["ogbench", "gymnasium-robotics"])

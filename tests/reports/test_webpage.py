@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
 import json
+import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +17,9 @@ import numpy as np
 import pytest
 
 from minaction._model import DistanceModel
-from minaction.reports._fields import task_truths
-from minaction.reports._records import Record, read_records
-from minaction.reports._webpage import MOST_BYTES, write_page
+from minaction.reports import Trial, read_trials, write_page
+from minaction.reports._webpage import MOST_BYTES
+from minaction.tasks import Source
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs the Python package: pip install playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")  # or else Playwright's own; see `make browser`
@@ -63,9 +67,9 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def report(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
-    write_page(path, read_records([store]))
+    write_page(path, read_trials([suite]))
     return path
 
 
@@ -101,19 +105,19 @@ class Board:
     positions: np.ndarray
 
     @classmethod
-    def of(cls, store: Path, task: str, method: str, seed: int) -> Board:
-        record: Record = next(
-            one for one in read_records([store]).main if (one.task, one.method, one.seed) == (task, method, seed)
+    def of(cls, suite: Path, task: str, method: str, seed: int) -> Board:
+        trial: Trial = next(
+            one for one in read_trials([suite]).main if (one.task, one.method, one.seed) == (task, method, seed)
         )
-        truths = task_truths(record)
-        assert record.model is not None
-        learned = DistanceModel.load(record.model).pairwise(truths[0].sources, truths[0].targets)
+        truths = Source(task, (seed,), trial.episodes).truths(seed)
+        assert trial.model is not None
+        learned = DistanceModel.load(trial.model).pairwise(truths[0].sources, truths[0].targets)
         same = {truth.name: truth.distances for truth in truths if truth.distances.shape == learned.shape}
         return cls(learned, same, truths[0].sources)
 
 
-def test_clicking_a_state_shows_the_models_own_numbers(tab: Tab, store: Path) -> None:
-    board = Board.of(store, "cliffwalking", "tautdist", 0)
+def test_clicking_a_state_shows_the_models_own_numbers(tab: Tab, suite: Path) -> None:
+    board = Board.of(suite, "cliffwalking", "tautdist", 0)
     colours = tab.page.locator("#learned .state").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
     for goal, start in ((3, 20), (36, 5), (11, 12)):
         tab.click_state(goal)
@@ -127,8 +131,8 @@ def test_clicking_a_state_shows_the_models_own_numbers(tab: Tab, store: Path) ->
     assert "learned" in tab.text("#readout")
 
 
-def test_the_start_looks_the_other_way(tab: Tab, store: Path) -> None:
-    board = Board.of(store, "cliffwalking", "tautdist", 0)
+def test_the_start_looks_the_other_way(tab: Tab, suite: Path) -> None:
+    board = Board.of(suite, "cliffwalking", "tautdist", 0)
     tab.click_state(4)
     tab.page.get_by_label("the start").check()
     tab.page.locator("#difference [data-state='30']").hover()
@@ -136,8 +140,8 @@ def test_the_start_looks_the_other_way(tab: Tab, store: Path) -> None:
     assert tab.number("true") == board.truths["true"][4, 30]
 
 
-def test_near_states_are_bright_and_far_ones_dark(tab: Tab, store: Path) -> None:
-    board = Board.of(store, "cliffwalking", "tautdist", 0)
+def test_near_states_are_bright_and_far_ones_dark(tab: Tab, suite: Path) -> None:
+    board = Board.of(suite, "cliffwalking", "tautdist", 0)
     tab.click_state(0)
     fills = tab.page.locator("#true .state").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
     channels = np.array([[int(part) for part in fill[4:-1].split(",")] for fill in fills])
@@ -145,21 +149,21 @@ def test_near_states_are_bright_and_far_ones_dark(tab: Tab, store: Path) -> None
     assert np.corrcoef(brightness, board.truths["true"][:, 0])[0, 1] < -0.95
 
 
-def test_the_selectors_switch_method_seed_truth_and_task(tab: Tab, store: Path) -> None:
+def test_the_selectors_switch_method_seed_truth_and_task(tab: Tab, suite: Path) -> None:
     tab.click_state(7)
     tab.page.locator("#learned [data-state='21']").hover()
     for method in ("maddist", "tautdist"):
         for seed in (1, 0):
             tab.choose("method", method)
             tab.choose("seed", str(seed))
-            expected = Board.of(store, "cliffwalking", method, seed).learned[21, 7]
+            expected = Board.of(suite, "cliffwalking", method, seed).learned[21, 7]
             assert tab.number("learned") == pytest.approx(expected, abs=0.0051)
     tab.choose("truth", "observed")
     assert "observed" in tab.text("#true b")
     tab.choose("board", "1")
     assert tab.page.locator("#learned .state").count() == 26
     tab.choose("truth", "cells")
-    maze = Board.of(store, "ogbench-pointmaze-medium-stitch", "maddist", 0)
+    maze = Board.of(suite, "ogbench-pointmaze-medium-stitch", "maddist", 0)
     tab.click_state(2)
     tab.page.locator("#learned [data-state='25']").hover()
     assert tab.number("learned") == pytest.approx(maze.learned[25, 2], abs=0.051)
@@ -169,12 +173,32 @@ def test_the_selectors_switch_method_seed_truth_and_task(tab: Tab, store: Path) 
     expected = maze.learned[25, 2] - factor * maze.truths["cells"][25, 2]
     assert tab.number("difference") == pytest.approx(expected, abs=0.06)
     assert f"{factor:.1f} learned steps" in tab.text("#readout")
+    units = [tab.text(f"#{name} output small").strip() for name in ("learned", "true", "difference")]
+    assert units == ["steps", "cells", "steps"]
 
 
-def test_a_state_that_is_not_in_the_data_is_hatched_and_said(tab: Tab, store: Path) -> None:
-    board = Board.of(store, "cliffwalking", "tautdist", 1)
-    record = next(one for one in read_records([store]).main if (one.method, one.seed) == ("tautdist", 1))
-    seen = {state.tobytes() for state in task_truths(record)[1].sources}
+def test_distances_are_shown_in_the_unit_of_the_truth(browser: Any, runs: Path, tmp_path: Path) -> None:
+    """Only a truth in cells has another unit than the learned distances."""
+    trials = read_trials([runs / "cliff-maddist"])
+    source = Source("cliffwalking", (0, 1))
+    for seed in (0, 1):
+        source.truths(seed)[:] = [replace(truth, unit="time") for truth in source.truths(seed)]
+    write_page(tmp_path / "time.html", trials, source=source)
+    tab = opened(browser, tmp_path / "time.html")
+    tab.click_state(3)
+    tab.page.locator("#true [data-state='20']").hover()
+    units = [tab.text(f"#{name} output small").strip() for name in ("learned", "true", "difference")]
+    assert units == ["time"] * 3
+    scales = [tab.text(f"#{name} .scale") for name in ("learned", "true", "difference")]
+    assert all("time" in scale for scale in scales)
+    assert "steps" not in tab.text("#readout")
+    assert tab.number("difference") == pytest.approx(tab.number("learned") - tab.number("true"), abs=0.0101)
+    tab.page.context.close()
+
+
+def test_a_state_that_is_not_in_the_data_is_hatched_and_said(tab: Tab, suite: Path) -> None:
+    board = Board.of(suite, "cliffwalking", "tautdist", 1)
+    seen = {state.tobytes() for state in Source("cliffwalking").truths(1)[1].sources}
     missing = [k for k, state in enumerate(board.positions) if state.tobytes() not in seen]
     tab.choose("method", "tautdist")
     tab.choose("seed", "1")
@@ -187,8 +211,8 @@ def test_a_state_that_is_not_in_the_data_is_hatched_and_said(tab: Tab, store: Pa
         assert "does not occur in this data" in tab.text("#readout")
 
 
-def test_the_keyboard_moves_the_chosen_and_the_pointed_state(tab: Tab, store: Path) -> None:
-    board = Board.of(store, "cliffwalking", "tautdist", 0)
+def test_the_keyboard_moves_the_chosen_and_the_pointed_state(tab: Tab, suite: Path) -> None:
+    board = Board.of(suite, "cliffwalking", "tautdist", 0)
     place = {tuple(np.round(position * [11, 3]).astype(int)): k for k, position in enumerate(board.positions)}
     tab.click_state(place[4, 1])
     tab.page.locator(f"#learned [data-state='{place[0, 0]}']").hover()
@@ -214,14 +238,14 @@ def test_everything_that_can_be_used_can_be_reached_with_the_tab_key(tab: Tab) -
     assert unnamed == 0
 
 
-def test_the_curves_are_the_means_of_the_seeds(tab: Tab, store: Path) -> None:
+def test_the_curves_are_the_means_of_the_seeds(tab: Tab, suite: Path) -> None:
     panels = tab.page.locator("#curves .chart")
     assert panels.count() >= 5
     assert tab.page.locator("#curves .chart .line").count() >= 10
     assert tab.page.locator("#curves .chart .band").count() >= 10
     finals = [
-        json.loads(path.read_text())["agreement"]["true"]["pearson"]
-        for path in store.glob("cells/cliffwalking/maddist/seed-*/results.json")
+        json.loads(path.read_text())["evaluations"][0]["agreement"]["pearson"]
+        for path in suite.glob("cliffwalking/maddist/seed-*/results.json")
     ]
     label = panels.first.get_attribute("aria-label")
     assert f"maddist {np.mean(finals):.3f}" in label
@@ -254,17 +278,17 @@ def test_the_selects_of_the_curves_choose_task_measure_and_truth(tab: Tab) -> No
 def test_tables_and_ablations_are_on_the_page(tab: Tab) -> None:
     assert "fewer steps" in tab.text("#verdict")
     assert "control: Euclidean" in tab.text("#planning")
-    assert "inter-quartile mean" in tab.text("#statistics").lower()
+    assert "interquartile mean" in tab.text("#statistics").lower()
     assert "latent = 16" in tab.text("#ablations .legend")
     tab.page.locator("#ablations select").first.select_option("1")
     assert "true distance up to" in tab.text("#ablations .panels")
 
 
 @pytest.mark.parametrize("width", [320, 360, 390])
-def test_a_phone_scrolls_downwards_only_and_fingers_choose(browser: Any, report: Path, store: Path, width: int) -> None:
+def test_a_phone_scrolls_downwards_only_and_fingers_choose(browser: Any, report: Path, suite: Path, width: int) -> None:
     tab = opened(browser, report, width, has_touch=True)
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
-    board = Board.of(store, "cliffwalking", "tautdist", 0)
+    board = Board.of(suite, "cliffwalking", "tautdist", 0)
     for state in (14, 33):
         tab.page.locator(f"#learned [data-state='{state}']").tap()
     assert tab.number("learned") == pytest.approx(board.learned[14, 33], abs=0.0051)
@@ -280,16 +304,16 @@ def test_dark_mode_is_dark(browser: Any, report: Path) -> None:
         tab.page.context.close()
 
 
-def test_names_from_files_are_text_and_never_code(browser: Any, store: Path, tmp_path: Path) -> None:
-    evil = '<img src=x onerror="window.hacked=1">{{data}}</script><script>window.hacked=1</script>'
-    copy = Path(shutil.copytree(store, tmp_path / "store"))
+def test_names_from_files_are_text_and_never_code(browser: Any, suite: Path, tmp_path: Path) -> None:
+    evil = '<img src=x onerror="window.hacked=1">{{ data }}{% if %}</script><script>window.hacked=1</script>'
+    copy = Path(shutil.copytree(suite, tmp_path / "suite"))
     for path in copy.rglob("config.json"):
         config = json.loads(path.read_text())
         config["method"] += evil
         if config["ablation"]:
             config["ablation"]["value"] = evil
         path.write_text(json.dumps(config))
-    write_page(tmp_path / "evil.html", read_records([copy]))
+    write_page(tmp_path / "evil.html", read_trials([copy]))
     tab = opened(browser, tmp_path / "evil.html")
     assert tab.page.evaluate("window.hacked") is None
     assert evil in tab.page.locator("#method option").first.text_content()
@@ -302,7 +326,7 @@ def test_names_from_files_are_text_and_never_code(browser: Any, store: Path, tmp
 def test_data_that_cannot_be_drawn_has_curves_and_a_reason(browser: Any, runs: Path, tmp_path: Path) -> None:
     config = runs / "cliff-maddist/config.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "data": "logs/<b>mine.npz"}))
-    write_page(tmp_path / "own.html", read_records([runs / "cliff-maddist"]))
+    write_page(tmp_path / "own.html", read_trials([runs / "cliff-maddist"]))
     tab = opened(browser, tmp_path / "own.html")
     assert tab.page.locator("#maps").count() == 0
     assert "not known how to draw" in tab.text("main")
@@ -310,6 +334,16 @@ def test_data_that_cannot_be_drawn_has_curves_and_a_reason(browser: Any, runs: P
     assert tab.page.locator("nav a[href='#explorer']").count() == 0
     assert tab.complaints == []
     tab.page.context.close()
+
+
+def test_the_policy_names_the_only_script_and_the_only_style(report: Path) -> None:
+    text = report.read_text()
+    policy = html.unescape(re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)[0])
+    assert policy.startswith("default-src 'none'; ")
+    for element, source in (("script", "script-src"), ("style", "style-src")):
+        (content,) = re.findall(rf"<{element}>(.*?)</{element}>", text, flags=re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{source} 'sha256-{digest}'" in policy
 
 
 def test_the_file_is_small_and_names_no_other(report: Path) -> None:

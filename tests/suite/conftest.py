@@ -1,4 +1,4 @@
-"""Suites small enough for tests, run as a person runs them, and what a store holds in the end."""
+"""Suites small enough for tests, run as a person runs them, and what a folder holds in the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-SMALL = "{ stages = [16, 8], batch_size = 16, constraint_batch_size = 16 }"
+SMALL = '{ "encoder.hidden" = [16], "encoder.latent" = 8, batch_size = 16, constraint_batch_size = 16 }'
 
 
 class Suites:
@@ -30,14 +30,14 @@ class Suites:
         """The command, carried out to its end."""
         return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=timeout, **options)
 
-    def contents(self, store: Path) -> dict[str, Any]:
-        """Every file of a store, but for the times in them."""
+    def contents(self, folder: Path) -> dict[str, Any]:
+        """Every file of a suite, but for the times in them."""
         found: dict[str, Any] = {}
-        for path in sorted(path for path in store.rglob("*") if path.is_file()):
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             value: Any = path.read_bytes()
             if path.name == "results.json":
                 value = {k: v for k, v in json.loads(value).items() if k not in ("seconds", "steps_per_second")}
-            found[str(path.relative_to(store))] = value
+            found[str(path.relative_to(folder))] = value
         return found
 
     def wait_for(self, happened: Callable[[], Any], seconds: float = 120) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from minaction.cli import Suite
+from minaction.commands._options import Suite
 from minaction.commands._suite import suite
 from minaction.errors import InputError
 
@@ -27,7 +27,7 @@ def cluster() -> Iterator[Any]:
 
 
 def _training(node: Any) -> list[psutil.Process]:
-    """The processes of a node that train a group just now."""
+    """The processes of a node that train a batch just now."""
     raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
     return [child for child in raylet.children(recursive=True) if child.name().startswith("ray::_train")]
 
@@ -58,6 +58,6 @@ def test_a_suite_survives_the_loss_of_a_node(
 
 
 def test_no_cluster_where_one_was_said_to_be(write_grid: Callable[..., Path], tmp_path: Path) -> None:
-    asked = Suite(str(write_grid()), backend="ray", address="127.0.0.1:1", out=tmp_path / "store")
+    asked = Suite(str(write_grid()), backend="ray", address="127.0.0.1:1", out=tmp_path / "suite")
     with pytest.raises(InputError, match=r"no Ray cluster at 127\.0\.0\.1:1"):
         suite(asked)

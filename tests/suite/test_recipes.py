@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from minaction.cli import Reproduce
+from minaction.commands._options import Reproduce
 from minaction.commands._reproduce import reproduce
 from minaction.errors import InputError
 from minaction.suite._recipes import RECIPES, recipe
@@ -12,24 +12,24 @@ from minaction.suite._recipes import RECIPES, recipe
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_every_recipe_has_something_to_train_with_five_seeds_as_the_paper(name: str) -> None:
-    cells = RECIPES[name].cells(None, None).cells
-    assert cells
-    assert {cell.seed for cell in cells} == set(range(5))
-    assert len({(cell.task, cell.method.label, cell.seed) for cell in cells}) == len(cells)
+    runs = RECIPES[name].runs(None, None).runs
+    assert runs
+    assert {run.seeds for run in runs} == {(seed,) for seed in range(5)}
+    assert len({(run.data, run.method, run.seeds) for run in runs}) == len(runs)
 
 
 def test_a_recipe_keeps_to_the_task_and_the_method_that_its_figure_shows() -> None:
-    navigate, td = RECIPES["random-weight-navigate"].cells(1, None), RECIPES["quasimetric-tdmaddist"].cells(1, None)
-    assert {cell.task for cell in navigate.cells} == {"ogbench-antmaze-medium-navigate"}
-    assert [cell.method.label for cell in td.cells] == [
-        f"tdmaddist-quasimetric-{name}" for name in ("simple", "wide-norm", "iqe-maxmean")
+    navigate, td = RECIPES["random-weight-navigate"].runs(1, None), RECIPES["quasimetric-tdmaddist"].runs(1, None)
+    assert {run.data for run in navigate.runs} == {"ogbench-antmaze-medium-navigate"}
+    assert [run.method for run in td.runs] == [
+        f"tdmaddist-quasimetric-{name}" for name in ("simple", "wide-norm", "iqe")
     ]
 
 
 def test_main_curves_are_the_three_tasks_of_the_figure_with_every_method() -> None:
-    cells = RECIPES["main-curves"].cells(1, None).cells
-    assert len({cell.task for cell in cells}) == 3
-    assert len(cells) == 3 * 7
+    runs = RECIPES["main-curves"].runs(1, None).runs
+    assert len({run.data for run in runs}) == 3
+    assert len(runs) == 3 * 7
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
@@ -52,8 +52,8 @@ def test_a_figure_from_nothing_and_again_without_training(tmp_path: Path, capsys
     made = {path.name for path in (tmp_path / "out" / "network-size-hilbert").iterdir()}
     assert "report.html" in made
     assert any(name.startswith("ablation-") and name.endswith(".svg") for name in made)
-    models = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("model.safetensors")}
+    models = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("seed-*.safetensors")}
     assert len(models) == 2
     assert reproduce(asked) == 0
-    assert "2 of 2 cells are finished" in capsys.readouterr().out
-    assert models == {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("model.safetensors")}
+    assert "2 of 2 runs are finished" in capsys.readouterr().out
+    assert models == {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("seed-*.safetensors")}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from minaction.suite._cells import grouped
 from minaction.suite._grids import GRID_WORLDS, MAZES, METHODS
 
 SCRIPT = Path(__file__).parents[2] / "reproductions" / "grid.py"
@@ -17,16 +16,14 @@ specification.loader.exec_module(grid)
 
 
 def test_every_task_and_method_is_there_once_with_three_seeds_or_more() -> None:
-    groups = grouped(grid.cells())
-    assert {(group.task, group.method.label) for group in groups} == {
-        (task, method) for task in (*GRID_WORLDS, *MAZES) for method in METHODS
-    }
-    for group in groups:
-        assert [cell.seed for cell in group.cells] == list(range(len(group.cells)))
-        assert len(group.cells) >= 3
-        assert len({cell.steps for cell in group.cells}) == 1
+    kinds = grid.runs()
+    assert kinds.keys() == {(task, method) for task in (*GRID_WORLDS, *MAZES) for method in METHODS}
+    for (task, method), runs in kinds.items():
+        assert [run.seeds for run in runs] == [(seed,) for seed in range(len(runs))]
+        assert len(runs) >= 3
+        assert {(run.data, run.method) for run in runs} == {(task, method)}
+        assert len({run.steps for run in runs}) == 1
 
 
-def test_a_cell_belongs_to_one_part() -> None:
-    names = [group.name for part in grid.PARTS for group in grouped(grid.cells([part]))]
-    assert sorted(names) == sorted(group.name for group in grouped(grid.cells()))
+def test_a_run_belongs_to_one_part() -> None:
+    assert sorted(kind for part in grid.PARTS for kind in grid.runs([part])) == sorted(grid.runs())

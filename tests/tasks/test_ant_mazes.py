@@ -11,18 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from minaction.cli import Data
 from minaction.commands._data import data as data_command
-from minaction.exact._maze import cell_distances
+from minaction.commands._options import Data
 from minaction.mazes._layouts import ANT_LAYOUTS
 from minaction.mazes._teleport import LAYOUT, directed_cell_distances
-from minaction.tasks import get_task
+from minaction.mazes._truth import cell_distances
+from minaction.tasks import TASKS as REGISTRY
+from minaction.tasks import Task, get_task, read
 from minaction.tasks._ant_mazes import TASKS, AntTask, standing_at, walking_speed
-from minaction.tasks._base import KnowsItsData, Task
-from minaction.trajectories import read
-from minaction.trajectories._dataset import Trajectories
+from minaction.trajectories import Trajectories
 
-ANY_DATA = Trajectories.from_flat(np.zeros((2, 29)))
 EXPLORE = "ogbench-antmaze-medium-explore"
 
 
@@ -49,13 +47,12 @@ def test_the_tasks_of_the_paper_are_there() -> None:
     for name, task in TASKS.items():
         assert get_task(name) is task
         assert isinstance(task, Task)
-        assert isinstance(task, KnowsItsData)
         assert len(task.summary) < 90
         assert task.default_episodes == 1000
 
 
 def test_truths_of_the_medium_maze() -> None:
-    cells, steps = TASKS[EXPLORE].truths(ANY_DATA)
+    cells, steps = TASKS[EXPLORE].truths()
     assert [(truth.name, truth.unit) for truth in (cells, steps)] == [("cells", "cells"), ("steps", "steps")]
     layout = ANT_LAYOUTS["medium"]
     np.testing.assert_array_equal(cells.distances, cell_distances(layout))
@@ -70,7 +67,7 @@ def test_truths_of_the_medium_maze() -> None:
 
 @pytest.mark.parametrize("name", ["ogbench-antmaze-teleport-explore", "ogbench-antmaze-teleport-curated"])
 def test_truths_of_the_teleport_maze_are_directed(name: str) -> None:
-    cells, steps = TASKS[name].truths(ANY_DATA)
+    cells, steps = TASKS[name].truths()
     np.testing.assert_array_equal(cells.distances, directed_cell_distances())
     assert np.isinf(cells.distances).sum() == 44
     assert steps.distances.shape == (43, 43)  # nobody is observed in a black hole
@@ -91,11 +88,9 @@ def test_pictures_show_the_ant_standing() -> None:
 def test_truths_and_pictures_load_no_simulator() -> None:
     code = """
 import sys
-import numpy as np
 from minaction.tasks._ant_mazes import TASKS
-from minaction.trajectories._dataset import Trajectories
 for task in TASKS.values():
-    task.truths(Trajectories.from_flat(np.zeros((2, 29))))
+    task.truths()
     task.layout()
 assert not {"mujoco", "ogbench", "jax"} & set(sys.modules)
 """
@@ -129,7 +124,7 @@ def test_data_of_another_mujoco_is_made_anew_and_said_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     pytest.importorskip("ogbench")
-    monkeypatch.setitem(TASKS, EXPLORE, short(EXPLORE))
+    monkeypatch.setitem(REGISTRY._members(), EXPLORE, short(EXPLORE))
     with caplog.at_level(logging.WARNING):
         first = read(EXPLORE, episodes=2)
         assert read(EXPLORE, episodes=2).states.tobytes() == first.states.tobytes()
@@ -149,7 +144,7 @@ def test_making_data_reports_flipped_ants_and_drawing_it_shows_the_maze(
 ) -> None:
     pytest.importorskip("ogbench")
     pytest.importorskip("matplotlib")
-    monkeypatch.setitem(TASKS, EXPLORE, short(EXPLORE))
+    monkeypatch.setitem(REGISTRY._members(), EXPLORE, short(EXPLORE))
     assert data_command(Data("make", EXPLORE, episodes=2)) == 0
     shown = capsys.readouterr().out
     for fact in ("cells visited", "flipped ants", "MuJoCo"):
@@ -179,7 +174,7 @@ def test_a_persons_own_ogbench_file_is_used(home: Path) -> None:
     path = home / ".ogbench" / "data" / "antmaze-medium-explore-v0.npz"
     write_as_ogbench_does(path, episodes)
     direct = read(path)
-    assert (direct.num_episodes, direct.state_size) == (3, 29)
+    assert (direct.num_episodes, direct.state_shape) == (3, (29,))
     data = read(EXPLORE, episodes=2, keep_actions=True)
     np.testing.assert_array_equal(data.states, np.concatenate(episodes[:2]).astype(np.float32))
     assert data.actions is not None

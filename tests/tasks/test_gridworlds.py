@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from minaction.environments._collect import collect
 from minaction.environments._noisy_grid import NoisyGridWorld
 from minaction.errors import InputError
+from minaction.tasks import Source
 from minaction.tasks._base import Task
 from minaction.tasks._gridworlds import TASKS, CliffWalkingTask, KeyDoorTask, NoisyGridTask
-from minaction.trajectories._collect import collect
 
 IDS = {
     "cliffwalking": "minaction/CliffWalking-v0",
@@ -87,7 +88,7 @@ def test_members_follow_the_contract(name: str) -> None:
 )
 def test_truth_equals_a_search_that_steps_the_environment_everywhere(name: str, count: int) -> None:
     follows = stepped_graph(name)
-    truth = TASKS[name].truths(TASKS[name].trajectories(0))[0]
+    truth = TASKS[name].truths()[0]
     sources = [state_of(name, row) for row in truth.sources]
     targets = [state_of(name, row) for row in truth.targets]
     assert (truth.name, truth.unit) == ("true", "steps")
@@ -101,7 +102,7 @@ def test_truth_equals_a_search_that_steps_the_environment_everywhere(name: str, 
 
 def test_truth_covers_every_state_the_environment_can_be_in() -> None:
     for name, task in TASKS.items():
-        covered = {state_of(name, row) for row in task.truths(task.trajectories(0))[0].sources}
+        covered = {state_of(name, row) for row in task.truths()[0].sources}
         missing = set(stepped_graph(name)) - covered
         assert missing == ({(11, 3)} if name == "cliffwalking" else set())  # the goal is left out there
 
@@ -109,7 +110,7 @@ def test_truth_covers_every_state_the_environment_can_be_in() -> None:
 def test_losing_the_key_is_impossible() -> None:
     for state, following in stepped_graph("keydoor-gridworld").items():
         assert all(after[2] >= state[2] for after in following)
-    truth = TASKS["keydoor-gridworld"].truths(TASKS["keydoor-gridworld"].trajectories(0))[0]
+    truth = TASKS["keydoor-gridworld"].truths()[0]
     has_key = truth.sources[:, 2] == 1
     assert np.isinf(truth.distances[np.ix_(has_key, ~has_key)]).all()
     door = (truth.sources == np.array([6 / 12, 9 / 12, 1], np.float32)).all(axis=1)
@@ -123,7 +124,7 @@ def test_losing_the_key_is_impossible() -> None:
 
 def test_noisy_truth_is_the_manhattan_distance_seen_with_fresh_noise() -> None:
     task = NoisyGridTask()
-    truth, again = task.truths(task.trajectories(0))[0], task.truths(task.trajectories(1))[0]
+    truth, again = task.truths()[0], task.truths()[0]
     position, goal = truth.sources[:, None, :2] * 13, truth.targets[None, :, :2] * 13
     np.testing.assert_allclose(truth.distances, np.abs(position - goal).sum(axis=-1), atol=1e-5)
     np.testing.assert_array_equal(truth.sources[:, :2], truth.targets[:, :2])
@@ -138,9 +139,10 @@ def test_noisy_truth_is_the_manhattan_distance_seen_with_fresh_noise() -> None:
 @pytest.mark.parametrize("name", ["cliffwalking", "keydoor-gridworld"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_observed_truth_searches_the_recorded_transitions(name: str, seed: int) -> None:
-    task = TASKS[name]
-    data = task.trajectories(seed)
-    true, observed = task.truths(data)
+    source = Source(name, (seed,))
+    data = source.data(seed)
+    true, observed = source.truths(seed)
+    assert data.fingerprint == TASKS[name].trajectories(seed).fingerprint
     follows: dict[State, set[State]] = {state_of(name, row): set() for row in data.distinct.states}
     for k in range(data.num_episodes):
         visited = [state_of(name, row) for row in data.episode(k)]
@@ -169,7 +171,8 @@ def test_the_same_seed_gives_the_same_bytes(name: str) -> None:
 def test_data_does_not_touch_numpys_global_generator() -> None:
     before = np.random.get_state()[1].tobytes()  # type: ignore[index,union-attr]  # noqa: NPY002
     for task in TASKS.values():
-        task.truths(task.trajectories(0))
+        task.trajectories(0)
+        task.truths()
     assert np.random.get_state()[1].tobytes() == before  # type: ignore[index,union-attr]  # noqa: NPY002
 
 
@@ -236,7 +239,7 @@ def test_layouts_put_every_judged_state_on_its_own_pixel() -> None:
         assert layout is not None
         assert layout.shape == shapes[name]
         assert len(np.unique(layout.pixels, axis=0)) == len(layout.pixels) == len(layout.states)
-        judged = task.truths(task.trajectories(0))[0].sources
+        judged = task.truths()[0].sources
         if name != "noisy-gridworld":
             assert {row.tobytes() for row in layout.states} == {row.tobytes() for row in judged}
         for state, (row, column) in zip(layout.states, layout.pixels, strict=True):
@@ -254,7 +257,7 @@ def test_the_noise_of_a_task_can_be_chosen() -> None:
     task = NoisyGridTask(world=NoisyGridWorld(sigma=2.0))
     data = task.trajectories(0)
     np.testing.assert_allclose(data.states[:, 2:].std(), 2.0, rtol=0.05)
-    np.testing.assert_allclose(task.truths(data)[0].sources[:, 2:].std(), 2.0, rtol=0.2)
+    np.testing.assert_allclose(task.truths()[0].sources[:, 2:].std(), 2.0, rtol=0.2)
 
 
 def test_bad_sizes_are_refused() -> None:

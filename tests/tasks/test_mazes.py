@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from minaction.mazes._layouts import OGBENCH_LAYOUTS, POINT_MAZE_LAYOUTS
-from minaction.tasks._base import Task
+from minaction.tasks import Task
 from minaction.tasks._mazes import TASKS, InertialBallTask, OgbenchBallTask
-from minaction.trajectories._dataset import Trajectories
 
 OGBENCH_NAMES = [f"ogbench-pointmaze-{m}-{b}" for m in ("medium", "large", "giant") for b in ("navigate", "stitch")]
-ANY_DATA = Trajectories.from_flat(np.zeros((2, 2)))
 
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
@@ -45,7 +43,7 @@ def test_data_of_ogbench_tasks(name: str, length: int, default_episodes: int) ->
     assert isinstance(task, OgbenchBallTask)
     data = task.trajectories(0, episodes=2, keep_actions=True)
     assert data.lengths.tolist() == [length, length]
-    assert data.state_size == 2
+    assert data.state_shape == (2,)
     assert task.default_episodes == default_episodes
     # Where no wall is near, a recorded action explains the recorded move.
     assert data.actions is not None
@@ -71,7 +69,7 @@ def test_default_data_is_made_without_asking_for_anything() -> None:
 @pytest.mark.parametrize("name", OGBENCH_NAMES[::2])
 def test_truths_of_ogbench_tasks(name: str) -> None:
     layout = OGBENCH_LAYOUTS[name.split("-")[2]]
-    steps, cells, anywhere = TASKS[name].truths(ANY_DATA)
+    steps, cells, anywhere = TASKS[name].truths()
     count = len(layout.free_cells)
     assert [(t.name, t.unit) for t in (steps, cells, anywhere)] == [
         ("steps", "steps"),
@@ -89,7 +87,7 @@ def test_truths_of_ogbench_tasks(name: str) -> None:
 
 
 def test_navigate_and_stitch_are_judged_at_the_same_places_every_time() -> None:
-    one, two = (TASKS[f"ogbench-pointmaze-medium-{way}"].truths(ANY_DATA) for way in ("navigate", "stitch"))
+    one, two = (TASKS[f"ogbench-pointmaze-medium-{way}"].truths() for way in ("navigate", "stitch"))
     for first, second in zip(one, two, strict=True):
         assert np.array_equal(first.sources, second.sources)
         assert np.array_equal(first.distances, second.distances)
@@ -99,7 +97,7 @@ def test_navigate_and_stitch_are_judged_at_the_same_places_every_time() -> None:
 def test_truths_of_the_ball_with_inertia(name: str) -> None:
     layout, task = POINT_MAZE_LAYOUTS[name], TASKS[f"pointmaze-{name}"]
     assert isinstance(task, InertialBallTask)
-    steps, cells, anywhere = task.truths(ANY_DATA)
+    steps, cells, anywhere = task.truths()
     assert np.array_equal(steps.sources[:, :2], layout.centres)
     assert (steps.sources[:, 2:] == 0).all()
     assert steps.distances.shape == cells.distances.shape == (len(layout.centres),) * 2
@@ -115,7 +113,7 @@ def test_data_of_the_ball_with_inertia() -> None:
     assert isinstance(task, InertialBallTask)
     data = task.trajectories(0, episodes=3)
     assert data.lengths.tolist() == [301] * 3
-    assert data.state_size == 4
+    assert data.state_shape == (4,)
     assert np.abs(np.diff(data.episode(0)[:, :2], axis=0) - 0.01 * data.episode(0)[1:, 2:]).max() < 1e-5
 
 
@@ -135,11 +133,9 @@ def test_the_picture_shows_the_free_space(name: str) -> None:
 def test_truths_and_pictures_load_no_simulator() -> None:
     code = """
 import sys
-import numpy as np
 from minaction.tasks._mazes import TASKS
-from minaction.trajectories._dataset import Trajectories
 for name in ("pointmaze-umaze", "ogbench-pointmaze-medium-stitch"):
-    TASKS[name].truths(Trajectories.from_flat(np.zeros((2, 2))))
+    TASKS[name].truths()
     TASKS[name].layout()
 loaded = {"mujoco", "ogbench", "gymnasium_robotics", "gymnasium", "jax"} & set(sys.modules)
 print(sorted(loaded))

@@ -31,7 +31,7 @@ cases = {
     "two seeds": (data, "tdmaddist", [0, 1]),
     "mapped": (Trajectories.load(path, memory_map=True), "maddist", [0]),
 }
-small = {"stages": "16,8", "batch_size": 31, "constraint_batch_size": 64}
+small = {"encoder.hidden": 16, "encoder.latent": 8, "batch_size": 31, "constraint_batch_size": 64}
 found = {}
 for name, (states, objective, seeds) in cases.items():
     for devices in (1, 4):

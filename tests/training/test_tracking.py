@@ -6,33 +6,34 @@ import struct
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from minaction.errors import InputError, MissingExtra
-from minaction.training._run import RunConfig, RunDirectory
-from minaction.training._session import Session
+from minaction.training import Evaluated, Measurement, Run, RunConfig, Training
+from minaction.training import train as driven
 from minaction.training._tracking import TRACKERS, tracking
 from minaction.trajectories import Trajectories
 
-SETTINGS = {"stages": "16,8", "batch_size": 16, "constraint_batch_size": 16}
-
 
 @pytest.fixture
-def run(tmp_path: Path, line_walks: Trajectories) -> RunDirectory:
+def run(tmp_path: Path, line_walks: Trajectories, driver: Any) -> Run:
     line_walks.save(tmp_path / "walks.safetensors")
-    config = RunConfig(str(tmp_path / "walks.safetensors"), "maddist", SETTINGS, 20, (0, 4), 2)
-    return RunDirectory.create(tmp_path / "run", config)
+    config = RunConfig(str(tmp_path / "walks.safetensors"), "maddist", driver.settings, 20, (0, 4), 2)
+    return Run.create(tmp_path / "run", config)
 
 
-def train(run: RunDirectory, tool: str) -> dict[tuple[int, int], dict]:
+def train(run: Run, tool: str) -> dict[tuple[int, int], Measurement]:
     """Train with a tool; what metrics.jsonl says, by seed and step."""
     with tracking([tool], run) as trackers:
-        Session(run).train(lambda step, note: None, trackers)
-    return {(row["seed"], row["step"]): row for row in run.metrics()}
+        for event in driven([Training.of(run)]):
+            if isinstance(event, Evaluated):
+                trackers.log(event.measurements)
+    return {(row.seed, row.step): row for row in run.metrics}
 
 
-def from_tensorboard(run: RunDirectory, seed: int) -> dict[int, dict[str, float]]:
+def from_tensorboard(run: Run, seed: int) -> dict[int, dict[str, float]]:
     from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
 
     found: dict[int, dict[str, float]] = {}
@@ -62,7 +63,7 @@ def wandb_records(content: bytes) -> Iterator[bytes]:
             record = b""
 
 
-def from_wandb(run: RunDirectory, seed: int) -> dict[int, dict[str, float]]:
+def from_wandb(run: Run, seed: int) -> dict[int, dict[str, float]]:
     import wandb
     from wandb.proto.wandb_internal_pb2 import Record  # type: ignore[attr-defined]
 
@@ -78,7 +79,7 @@ def from_wandb(run: RunDirectory, seed: int) -> dict[int, dict[str, float]]:
     return found
 
 
-def from_mlflow(run: RunDirectory, seed: int) -> dict[int, dict[str, float]]:
+def from_mlflow(run: Run, seed: int) -> dict[int, dict[str, float]]:
     from mlflow import MlflowClient
 
     client = MlflowClient((run.path / "mlruns").as_uri())
@@ -97,9 +98,9 @@ def from_mlflow(run: RunDirectory, seed: int) -> dict[int, dict[str, float]]:
     ("tool", "read_back"), [("tensorboard", from_tensorboard), ("wandb", from_wandb), ("mlflow", from_mlflow)]
 )
 def test_a_tool_holds_what_the_metrics_file_holds(
-    run: RunDirectory,
+    run: Run,
     tool: str,
-    read_back: Callable[[RunDirectory, int], dict[int, dict[str, float]]],
+    read_back: Callable[[Run, int], dict[int, dict[str, float]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for variable in ("WANDB_MODE", "WANDB_PROJECT", "MLFLOW_TRACKING_URI"):
@@ -108,11 +109,11 @@ def test_a_tool_holds_what_the_metrics_file_holds(
     assert set(rows) == {(seed, step) for seed in (0, 4) for step in (10, 20)}
     for (seed, step), row in rows.items():
         found = read_back(run, seed)[step]
-        assert found["terms/loss"] == pytest.approx(row["terms"]["loss"], rel=1e-6)
-        assert found["observed/pearson"] == pytest.approx(row["agreement"]["observed"]["pearson"], rel=1e-6)
+        assert found["terms/loss"] == pytest.approx(row.terms["loss"], rel=1e-6)
+        assert found["observed/pearson"] == pytest.approx(row.evaluations[0].agreement["pearson"], rel=1e-6)
 
 
-def test_an_unknown_tool_is_refused_with_the_nearest(run: RunDirectory) -> None:
+def test_an_unknown_tool_is_refused_with_the_nearest(run: Run) -> None:
     with pytest.raises(InputError, match="did you mean 'wandb'"), tracking(["wanbd"], run):
         pass
 
@@ -120,9 +121,7 @@ def test_an_unknown_tool_is_refused_with_the_nearest(run: RunDirectory) -> None:
 @pytest.mark.parametrize(
     ("tool", "module"), [("tensorboard", "tensorboardX"), ("wandb", "wandb"), ("mlflow", "mlflow")]
 )
-def test_a_missing_tool_names_its_extra(
-    run: RunDirectory, tool: str, module: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_tool_names_its_extra(run: Run, tool: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=r"minaction\[track\]"):
-        TRACKERS[tool](run, 0, 0)
+        TRACKERS[tool](run, 0, 0, "run")

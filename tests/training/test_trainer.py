@@ -10,16 +10,16 @@ import pytest
 
 from minaction._model import DistanceModel
 from minaction._trees import named_leaves
-from minaction.encoders import Network
+from minaction.encoders import MLP
 from minaction.errors import InputError
 from minaction.evaluation import evaluate
 from minaction.exact import observed_distance
 from minaction.objectives import MadDist, TautDist
 from minaction.tasks import Truth
 from minaction.training import Trainer, fit
-from minaction.trajectories._dataset import Trajectories
+from minaction.trajectories import Trajectories
 
-SMALL = MadDist(network=Network(stages=((32, 16),)), batch_size=32, constraint_batch_size=64)
+SMALL = MadDist(encoder=MLP(hidden=(32,), latent=16), batch_size=32, constraint_batch_size=64)
 
 
 def weights(trainer: Trainer) -> dict[str, np.ndarray]:
@@ -43,7 +43,7 @@ def test_the_same_seed_gives_the_same_weights_however_the_training_is_cut(line_w
 
 def test_models_have_the_mean_of_the_latest_weights(line_walks: Trajectories) -> None:
     trainer = Trainer(replace(SMALL, averaging=0.5), line_walks, steps=6, seeds=[3])
-    name = "encoder.stacks.0.0.layers.0.weight"
+    name = "encoder.perceptron.layers.0.weight"
     assert np.array_equal(named_leaves(trainer.models()[0].network)[name], weights(trainer)[name][0])
     expected = np.zeros(())
     for step in range(6):
@@ -52,8 +52,8 @@ def test_models_have_the_mean_of_the_latest_weights(line_walks: Trajectories) ->
     found = named_leaves(trainer.models()[0].network)
     np.testing.assert_allclose(found[name], expected, rtol=1e-5, atol=1e-7)
     assert not np.allclose(found[name], weights(trainer)[name][0], rtol=1e-5, atol=1e-7)
-    standardise = "encoder.standardise.scale"
-    np.testing.assert_array_equal(found[standardise], weights(trainer)[standardise][0])
+    scale = "encoder.scale.scale"
+    np.testing.assert_array_equal(found[scale], weights(trainer)[scale][0])
 
 
 def test_models_can_have_the_last_weights(line_walks: Trajectories) -> None:
@@ -69,7 +69,7 @@ def test_models_can_have_the_last_weights(line_walks: Trajectories) -> None:
 def test_seeds_differ(line_walks: Trajectories) -> None:
     trainer = Trainer(SMALL, line_walks, steps=2, seeds=[0, 1])
     trainer.advance(2)
-    first = weights(trainer)["encoder.stacks.0.0.layers.0.weight"]
+    first = weights(trainer)["encoder.perceptron.layers.0.weight"]
     assert not np.array_equal(first[0], first[1])
 
 
@@ -93,7 +93,7 @@ def test_encoding_distinct_states_once_gives_the_same_gradients(line_walks: Traj
     gradients = []
     for distinct in (True, False):
         trainer = Trainer(SMALL, line_walks, steps=10, encode_distinct=distinct)
-        tables, states = trainer._data if trainer._at_once.batched else trainer._data[0]
+        tables, states = trainer._data if trainer._replicas.batched else trainer._data[0]
         batch = SMALL.sample(jax.random.key(5), tables)
         distance = jax.tree.map(lambda leaf: leaf[0], trainer.state.distance)
         gradients.append(
@@ -156,7 +156,7 @@ def test_elapsed_times_count_instead_of_steps(line_walks: Trajectories) -> None:
     times = np.concatenate([5.0 * np.arange(length) for length in line_walks.lengths])
     slow = Trajectories.from_flat(line_walks.states, line_walks.offsets, times)
     states, distances = observed_distance(slow)
-    objective = TautDist(network=Network(stages=((64, 32),), fourier_features=8), learning_rate=2e-3)
+    objective = TautDist(encoder=MLP(hidden=(64,), latent=32, fourier=8), learning_rate=2e-3)
     model = fit(slow, objective, steps=1500, progress=False)
     found = evaluate(model, [Truth.between("observed", "steps", states, distances)])["observed"]
     assert distances.max() == 45
@@ -164,7 +164,7 @@ def test_elapsed_times_count_instead_of_steps(line_walks: Trajectories) -> None:
     assert 0.95 < found.mean_ratio < 1.05
 
 
-@pytest.mark.parametrize(("steps", "seeds"), [(0, [0]), (-3, [0]), (5, [])])
+@pytest.mark.parametrize(("steps", "seeds"), [(0, [0]), (-3, [0]), (5, []), (5, [-1]), (5, [1 << 32])])
 def test_nothing_to_do_is_refused(steps: int, seeds: list[int], line_walks: Trajectories) -> None:
     with pytest.raises(InputError):
         Trainer(SMALL, line_walks, steps=steps, seeds=seeds)

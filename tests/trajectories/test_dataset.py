@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from minaction._files import write_tensors
 from minaction.errors import InputError
-from minaction.trajectories._dataset import Trajectories
+from minaction.trajectories import Trajectories
 
 
 def example(**changes: object) -> Trajectories:
@@ -40,13 +40,13 @@ def refusal(**changes: object) -> str:
 def test_not_a_number_is_refused_with_its_row(bad, row):
     states = np.ones((9, 2))
     states[row, 1] = bad
-    assert f"State {row} holds NaN or infinity" in refusal(states=states)
+    assert f"State {row} holds NaN, infinity" in refusal(states=states)
 
 
 def test_a_number_too_large_for_single_precision_is_refused():
     states = np.ones((9, 2))
     states[3, 0] = 1e300
-    assert "State 3 holds NaN or infinity" in refusal(states=states)
+    assert "State 3 holds NaN, infinity or a number too large for float32" in refusal(states=states)
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_a_number_too_large_for_single_precision_is_refused():
         ({"offsets": range(10)}, "Every episode has a single state"),
         ({"states": np.zeros((0, 2))}, "no states"),
         ({"states": np.zeros((9, 0))}, "no states"),
-        ({"states": np.zeros((3, 3, 2))}, "shape (3, 3, 2)"),
-        ({"states": np.float32(3)}, "shape ()"),
+        ({"states": np.zeros((3, 3, 2))}, "from 0 to the number of states (3)"),
+        ({"states": np.float32(3)}, "a single number"),
         ({"states": [[1, 2], [3]]}, "different lengths or are not numbers"),
         ({"states": np.array([[1, None]] * 9)}, "different lengths or are not numbers"),
         ({"states": np.array([["a", "b"]] * 9)}, "not numbers"),
@@ -75,7 +75,7 @@ def test_a_number_too_large_for_single_precision_is_refused():
         ({"times": [0, 1, 2, np.nan, 0, 1, 0, 1, 2]}, "Time 3 is NaN"),
         ({"times": ["a"] * 9}, "not numbers"),
         ({"actions": np.zeros((8, 1))}, "8 actions for 9 states"),
-        ({"actions": np.zeros((9, 1, 1))}, "shape (9, 1, 1)"),
+        ({"actions": np.zeros((9, 1, 1))}, "(N, A), not float32 (9, 1, 1)"),
         ({"actions": [None] * 9}, "not numbers"),
     ],
 )
@@ -94,6 +94,12 @@ def test_time_may_fall_back_between_episodes_only():
     [
         (([],), "no episodes"),
         (([np.zeros((3, 2)), np.zeros((3, 3))],), "Episode 1 has states of 3 numbers and episode 0 of 2"),
+        (
+            ([np.zeros((3, 4, 4)), np.zeros((3, 4, 5))],),
+            "Episode 1 has states of shape 4 x 5 and episode 0 of shape 4 x 4",
+        ),
+        ((np.zeros((500, 2)),), r"shape \(500, 2\) is the states of one episode, .*give \[array\]"),
+        ((np.zeros(5),), "single number"),
         (([np.zeros((3, 2)), [[1, 2], [3]]],), "episode 1"),
         (([np.zeros((3, 2)), np.zeros((0, 2))],), "Episode 1 is empty"),
         (([np.zeros((3, 2))], [[0, 1]]), "Episode 0 has 3 states but 2 times"),
@@ -109,9 +115,11 @@ def test_bad_episodes_are_refused(arguments, expected):
         Trajectories.from_episodes(*arguments)
 
 
-def test_the_bare_constructor_takes_single_precision_only():
-    with pytest.raises(InputError, match="float32"):
-        Trajectories(np.zeros((3, 2)), np.array([0, 3]))
+def test_the_bare_constructor_takes_only_types_that_are_kept():
+    for dtype in (np.int64, np.float16, np.complex64):
+        with pytest.raises(InputError, match=np.dtype(dtype).name):
+            Trajectories(np.zeros((3, 2), dtype), np.array([0, 3]))
+    assert Trajectories(np.zeros((3, 2)), np.array([0, 3])).states.dtype == np.float64
 
 
 # -------------------------------------------------------------------- what it holds
@@ -135,7 +143,7 @@ def test_episodes_come_back_as_they_were_given(episodes):
     assert data.num_episodes == len(episodes)
     assert data.num_states == sum(len(episode) for episode in episodes)
     assert data.lengths.tolist() == [len(episode) for episode in episodes]
-    assert data.state_size == episodes[0].shape[1]
+    assert data.state_shape == episodes[0].shape[1:]
     for k, episode in enumerate(episodes):
         np.testing.assert_array_equal(data.episode(k), episode)
     again = Trajectories.from_flat(data.states, data.offsets)
@@ -168,8 +176,105 @@ def test_numbers_that_differ_in_the_last_bit_are_distinct():
 def test_one_number_per_state_and_whole_numbers_are_accepted():
     data = Trajectories.from_flat([1, 2, 3])
     assert data.states.shape == (3, 1)
-    assert data.states.dtype == np.float32
+    assert data.states.dtype == np.float64
     assert data.offsets.tolist() == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        *((name, name) for name in ("float32", "float64", "uint8", "int8", "uint16", "int16", "bool")),
+        *((name, "float64") for name in ("int32", "uint32", "int64", "uint64")),
+        *(("float16", "float32"), (">f4", "float32"), (">u2", "uint16")),
+    ],
+)
+def test_types_are_kept_unless_a_device_would_cut_them(given, kept):
+    values = np.array([[0, 1], [1, 0], [1, 1]]).astype(given)
+    for data in (Trajectories.from_flat(values), Trajectories.from_episodes([values])):
+        assert data.states.dtype == np.dtype(kept)
+        assert data.states.tolist() == [[0, 1], [1, 0], [1, 1]]
+
+
+def test_an_array_of_episodes_of_equal_length_is_taken():
+    data = Trajectories.from_episodes(np.arange(24.0).reshape(3, 4, 2))  # type: ignore[arg-type]
+    assert data.offsets.tolist() == [0, 4, 8, 12]
+    assert data.state_shape == (2,)
+
+
+# -------------------------------------------------------------------- images
+
+
+def images(seed: int = 0, count: int = 12, repeats: int = 3) -> np.ndarray:
+    """Frames of which only `repeats` are different."""
+    random = np.random.default_rng(seed)
+    return random.integers(0, 256, (repeats, 16, 12, 3), np.uint8)[random.integers(repeats, size=count)]
+
+
+def test_images_keep_their_shape_and_type():
+    frames = images()
+    data = Trajectories.from_episodes([frames[:5], frames[5:]])
+    assert data.state_shape == (16, 12, 3)
+    assert data.states.dtype == np.uint8
+    np.testing.assert_array_equal(data.episode(1), frames[5:])
+    assert repr(data) == "Trajectories(2 episodes, 12 states of shape 16 x 12 x 3, uint8)"
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64", "bool"])
+def test_distinct_images_agree_with_a_dictionary(dtype):
+    frames = (images(1, 40, 7) > 127).astype(dtype) if dtype == "bool" else images(1, 40, 7).astype(dtype)
+    known: dict[bytes, int] = {}
+    index = [known.setdefault(frame.tobytes(), len(known)) for frame in frames]
+    distinct = Trajectories.from_flat(frames).distinct
+    assert distinct.index.tolist() == index
+    assert len(distinct) == len(known) == 7
+    np.testing.assert_array_equal(distinct.states[distinct.index], frames)
+
+
+def test_images_of_positive_and_negative_zero_are_the_same_state():
+    frames = np.zeros((3, 20, 20), np.float32)
+    frames[1] = -0.0
+    frames[2, 3, 4] = 1e-20
+    distinct = Trajectories.from_flat(frames).distinct
+    assert distinct.index.tolist() == [0, 0, 1]
+    assert not np.signbit(distinct.states).any()
+
+
+def test_few_distinct_images_are_known_as_such():
+    data = Trajectories.from_flat(images(2, 60, 5))
+    assert data.has_at_most(5)
+    assert not data.has_at_most(4)
+
+
+def test_the_fingerprint_knows_shape_and_type():
+    frames = images()
+    variants = [frames, frames.astype(np.float32), frames.reshape(12, 12, 16, 3), frames.reshape(12, -1), frames ^ 1]
+    assert len({Trajectories.from_flat(states).fingerprint for states in variants}) == len(variants)
+
+
+def test_images_are_described_by_their_shape_type_and_range():
+    frames = images()
+    frames[0, 0, 0, 0], frames[1, 1, 1, 1] = 0, 255
+    summary = Trajectories.from_flat(frames).describe()
+    assert summary["state"] == "shape 16 x 12 x 3, uint8"
+    assert (summary["smallest"], summary["largest"]) == (0, 255)
+    assert summary["distinct states"] == len(np.unique(frames, axis=0))
+
+
+@pytest.mark.parametrize("memory_map", [False, True])
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float64", "bool"])
+def test_a_file_gives_back_images_of_every_type(tmp_path, memory_map, dtype):
+    data = Trajectories.from_flat(images().astype(dtype), [0, 5, 12])
+    data.save(tmp_path / "x.safetensors")
+    size = (tmp_path / "x.safetensors").stat().st_size
+    assert size < data.states.nbytes + 1000
+    loaded = Trajectories.load(tmp_path / "x.safetensors", memory_map=memory_map)
+    assert loaded.is_mapped is memory_map
+    assert loaded.states.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(loaded.states, data.states)
+    assert loaded.fingerprint == data.fingerprint
+    np.testing.assert_array_equal(loaded.distinct.states, data.distinct.states)
+    np.testing.assert_array_equal(loaded.distinct.index, data.distinct.index)
+    assert loaded.describe()["state"] == data.describe()["state"]
 
 
 def test_the_first_episodes_are_cut_with_all_that_belongs_to_them():
@@ -251,6 +356,26 @@ def test_what_the_caller_keeps_stays_his_own():
     assert data.times.tolist() == [0, 1, 2, 3]  # type: ignore[union-attr]
 
 
+def test_the_callers_arrays_are_never_frozen(tmp_path):
+    states, offsets = np.ones((4, 2), np.float32), np.array([0, 4])
+    times, actions = np.arange(4.0), np.ones((4, 1), np.float32)
+    np.save(tmp_path / "x.npy", states)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="c")
+    built = [
+        Trajectories(states, offsets, times, actions),
+        Trajectories.from_flat(states, offsets, times, actions),
+        Trajectories.from_episodes([states], [times], [actions]),
+        Trajectories(mapped, offsets),
+    ]
+    for array in (states, offsets, times, actions, mapped):
+        assert array.flags.writeable
+    states[:], times[:], actions[:] = -5, -5, -5
+    for data in built:
+        assert not data.states.flags.writeable
+        assert data.states.min() == 1
+    assert built[3].is_mapped
+
+
 def test_what_nobody_can_write_to_is_not_copied():
     states = np.ones((4, 2), np.float32)
     states.flags.writeable = False
@@ -297,7 +422,7 @@ def broken_files(folder: Path) -> dict[str, tuple[Path, str]]:
     contents = {
         "no-states": ({"offsets": offsets}, "has no states"),
         "no-offsets": ({"states": states}, "has no offsets"),
-        "double": ({"states": states.astype(np.float64), "offsets": offsets}, "float32"),
+        "wide": ({"states": states.astype(np.int64), "offsets": offsets}, "not int64"),
         "fraction": ({"states": states, "offsets": np.array([0, 1.5, 4])}, "whole numbers"),
         "ends-early": ({"states": states, "offsets": np.array([0, 3])}, "from 0 to the number of states"),
         "times": ({"states": states, "offsets": offsets, "times": np.zeros(4)}, "must increase"),

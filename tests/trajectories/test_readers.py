@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.tasks._registry import get_task
-from minaction.trajectories._cache import cache_path
-from minaction.trajectories._dataset import Trajectories
-from minaction.trajectories.readers import read
+from minaction.tasks import get_task, read
+from minaction.tasks._cache import cache_path
+from minaction.trajectories import Trajectories
 
 STATES = np.random.default_rng(1).normal(size=(6, 2)).astype(np.float32)
 
@@ -62,7 +61,7 @@ def test_files_without_a_known_ending_are_recognised_by_their_beginning(tmp_path
     for name in ("archive", "array.dat"):
         np.testing.assert_array_equal(read(tmp_path / name).states, STATES)
     (tmp_path / "notes.txt").write_text("hello")
-    assert "unknown kind" in refusal(tmp_path / "notes.txt")
+    assert "unknown format" in refusal(tmp_path / "notes.txt")
 
 
 def test_a_task_is_made_as_the_task_makes_it_and_then_cached():
@@ -83,7 +82,7 @@ def test_a_task_is_made_as_the_task_makes_it_and_then_cached():
 def test_a_folder_called_like_a_task_does_not_hide_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cliffwalking").mkdir()
-    assert read("cliffwalking").state_size == 2
+    assert read("cliffwalking").state_shape == (2,)
     assert "is a folder" in refusal(Path("cliffwalking"))
     assert "is a folder" in refusal("./cliffwalking")
 

@@ -16,7 +16,7 @@ import pytest
 from ogbench.utils import load_dataset
 
 from minaction.errors import InputError
-from minaction.trajectories.readers import read
+from minaction.tasks import read
 
 GENERATOR = np.random.default_rng(3)
 LENGTHS = [5, 2, 1, 4]
@@ -162,15 +162,84 @@ def test_npy_mapped_into_memory(tmp_path, shape):
 
 
 def test_npy_that_cannot_be_mapped_as_it_is(tmp_path):
-    np.save(tmp_path / "double.npy", STATES.astype(np.float64))
-    assert "float64" in refusal(tmp_path / "double.npy", memory_map=True)
+    np.save(tmp_path / "wide.npy", STATES.astype(np.int64))
+    assert "int64" in refusal(tmp_path / "wide.npy", memory_map=True)
+    np.save(tmp_path / "foreign.npy", STATES.astype(">f4"))
+    assert ">f4" in refusal(tmp_path / "foreign.npy", memory_map=True)
+    np.save(tmp_path / "large.npy", STATES.astype(np.float64) * 1e300)
+    assert "too large for float32" in refusal(tmp_path / "large.npy", memory_map=True)
     np.save(tmp_path / "turned.npy", np.asfortranarray(STATES))
     assert "column order" in refusal(tmp_path / "turned.npy", memory_map=True)
     states = STATES.copy()
     states[7, 1] = np.nan
     np.save(tmp_path / "nan.npy", states)
     assert "state 7 holds NaN" in refusal(tmp_path / "nan.npy", memory_map=True)
-    assert "cannot be mapped" in refusal(save(tmp_path / "x.npz", states=STATES), memory_map=True)
+    assert "cannot be memory-mapped" in refusal(save(tmp_path / "x.npz", states=STATES), memory_map=True)
+
+
+# -------------------------------------------------------------------- images
+
+FRAMES = GENERATOR.integers(0, 256, (12, 5, 4, 3), np.uint8)
+
+
+@pytest.mark.parametrize("memory_map", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "offsets", "state_shape"),
+    [
+        ((12, 60), [0, 12], (60,)),
+        ((3, 4, 60), [0, 4, 8, 12], (60,)),
+        ((12, 5, 4, 3), [0, 12], (5, 4, 3)),
+        ((3, 4, 5, 4, 3), [0, 4, 8, 12], (5, 4, 3)),
+    ],
+)
+def test_an_array_of_states_alone_is_understood_by_its_axes(tmp_path, shape, offsets, state_shape, memory_map):
+    np.save(tmp_path / "x.npy", FRAMES.reshape(shape))
+    data = read(tmp_path / "x.npy", memory_map=memory_map)
+    assert data.is_mapped is memory_map
+    assert data.offsets.tolist() == offsets
+    assert data.state_shape == state_shape
+    assert data.states.dtype == np.uint8
+    np.testing.assert_array_equal(data.states, FRAMES.reshape(12, *state_shape))
+    if not memory_map:
+        save(tmp_path / "x.npz", states=FRAMES.reshape(shape))
+        assert read(tmp_path / "x.npz").fingerprint == data.fingerprint
+
+
+@pytest.mark.parametrize("shape", [(12, 5, 12), (12, 5, 4, 3), (12, 5, 2, 2, 3)])
+@pytest.mark.parametrize(
+    "ends", [{"offsets": OFFSETS}, {"terminals": TERMINALS}, {"episode": np.repeat([0, 1, 2, 3], LENGTHS)}]
+)
+def test_with_ends_given_every_row_is_a_state(tmp_path, shape, ends):
+    data = read(
+        save(tmp_path / "x.npz", observations=FRAMES.reshape(shape), actions=ACTIONS, **ends), keep_actions=True
+    )
+    assert data.offsets.tolist() == OFFSETS
+    assert data.states.dtype == np.uint8
+    np.testing.assert_array_equal(data.states, FRAMES.reshape(shape))
+    np.testing.assert_array_equal(data.actions, ACTIONS)
+
+
+def test_actions_beside_stacked_images(tmp_path):
+    path = save(tmp_path / "x.npz", states=FRAMES.reshape(3, 4, 5, 4, 3), actions=ACTIONS.reshape(3, 4, 2))
+    np.testing.assert_array_equal(read(path, keep_actions=True).actions, ACTIONS)
+    path = save(tmp_path / "y.npz", states=FRAMES.reshape(3, 4, 5, 4, 3), actions=ACTIONS[:, 0].reshape(3, 4))
+    np.testing.assert_array_equal(read(path, keep_actions=True).actions, ACTIONS[:, :1])
+
+
+def test_next_images_add_the_last_ones(tmp_path):
+    ends = np.isin(np.arange(11), [4, 10])
+    path = save(tmp_path / "x.npz", observations=FRAMES[:-1], next_observations=FRAMES[1:], terminals=ends)
+    data = read(path)
+    assert data.states.dtype == np.uint8
+    np.testing.assert_array_equal(data.episode(0), FRAMES[:6])
+    np.testing.assert_array_equal(data.episode(1), FRAMES[5:])
+
+
+def test_a_mapped_image_that_is_not_finite_is_named(tmp_path):
+    frames = FRAMES.astype(np.float32).reshape(3, 4, 5, 4, 3)
+    frames[1, 2, 3, 3, 2] = np.nan
+    np.save(tmp_path / "x.npy", frames)
+    assert "state 6 holds NaN" in refusal(tmp_path / "x.npy", memory_map=True)
 
 
 # -------------------------------------------------------------------- broken files
@@ -191,8 +260,12 @@ def test_npy_that_cannot_be_mapped_as_it_is(tmp_path):
         ({"observations": STATES, "terminals": np.array(["no"] * 12)}, "not true or false"),
         ({"observations": np.array([["a"]] * 12), "terminals": TERMINALS}, "not numbers"),
         ({"observations": STATES * 1j, "terminals": TERMINALS}, "complex64"),
-        ({"observations": STATES.reshape(12, 3, 1, 1), "terminals": TERMINALS}, "shape (12, 3, 1, 1)"),
         ({"observations": STATES.reshape(4, 3, 3), "terminals": TERMINALS}, "equally long episodes"),
+        ({"observations": STATES.reshape(4, 3, 3), "offsets": OFFSETS}, "equally long episodes"),
+        ({"observations": STATES.reshape(4, 3, 3), "episode": [1] * 12}, "equally long episodes"),
+        ({"observations": STATES.reshape(4, 3, 3), "terminals": TERMINALS[:5]}, "shape (5,) for 4 states"),
+        ({"observations": STATES.reshape(12, 3, 1, 1), "actions": ACTIONS}, "no array 'terminals' or 'timeouts'"),
+        ({"states": STATES.reshape(1, 1, 1, 1, 12, 3)}, "6 axes"),
         (
             {"observations": STATES, "terminals": TERMINALS, "next_observations": STATES[:5]},
             "they must agree",
@@ -214,7 +287,7 @@ def test_npy_that_cannot_be_mapped_as_it_is(tmp_path):
         ({"states": np.zeros((3, 0, 3))}, "no states"),
         ({"states": np.zeros((12, 0))}, "no states"),
         ({"states": STATES[:1]}, "single state"),
-        ({"states": np.float32(1)}, "shape ()"),
+        ({"states": np.float32(1)}, "a single number"),
     ],
 )
 def test_wrong_contents_end_in_one_sentence(tmp_path, arrays, expected):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from minaction.errors import InputError
-from minaction.trajectories.readers import read
+from minaction.tasks import read
 
 GENERATOR = np.random.default_rng(5)
 STATES = GENERATOR.normal(size=(10, 4)).astype(np.float32)
@@ -75,7 +75,7 @@ def test_compressed_and_double_precision_files_are_read(tmp_path):
         file.create_dataset("observations", data=STATES.astype(np.float64), compression="gzip", chunks=(2, 2))
         file.create_dataset("terminals", data=TIMEOUTS.astype(np.uint8)[:, None])
     data = read(tmp_path / "x.hdf5")
-    assert data.states.dtype == np.float32
+    assert data.states.dtype == np.float64
     assert data.offsets.tolist() == [0, 7, 10]
 
 

@@ -17,7 +17,7 @@ from gymnasium.envs.registration import EnvSpec
 from minari.data_collector import EpisodeBuffer
 
 from minaction.errors import InputError
-from minaction.trajectories.readers import read
+from minaction.tasks import read
 
 GENERATOR = np.random.default_rng(8)
 LENGTHS = [5, 2, 4]
@@ -145,6 +145,17 @@ def test_composed_observations_are_laid_out_as_gymnasium_flattens_them(minari_ho
     np.testing.assert_allclose(read("minari:mixed-v0").states, np.array(expected), rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
+def test_images_keep_their_shape_and_type(minari_home, dtype):
+    space = spaces.Box(0, 255, (6, 5, 3), dtype)
+    episodes = [GENERATOR.integers(0, 256, (length, 6, 5, 3)).astype(dtype) for length in LENGTHS]
+    create("camera-v0", episodes, space)
+    data = read("minari:camera-v0", keep_actions=True)
+    assert data.state_shape == (6, 5, 3)
+    assert data.states.dtype == dtype
+    np.testing.assert_array_equal(data.states, np.concatenate(episodes))
+
+
 def test_text_is_refused(minari_home):
     space = spaces.Text(5)
     create("words-v0", [["hello"] * length for length in LENGTHS], space)
@@ -212,5 +223,5 @@ def test_an_id_that_cannot_be_had_ends_in_one_sentence(minari_home, monkeypatch)
 def test_a_data_set_cannot_be_mapped(minari_home):
     create("walk-v0", box_episodes(), BOX)
     for source in (minari_home / "walk-v0", "walk-v0", "minari:walk-v0"):
-        with pytest.raises(InputError, match="cannot be mapped"):
+        with pytest.raises(InputError, match="cannot be memory-mapped"):
             read(source, memory_map=True)

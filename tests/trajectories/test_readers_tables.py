@@ -13,7 +13,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from minaction.errors import InputError
-from minaction.trajectories.readers import read
+from minaction.tasks import read
 
 ROWS = 7
 COLUMNS: dict[str, list[Any]] = {
@@ -25,7 +25,7 @@ COLUMNS: dict[str, list[Any]] = {
     "reward": [0.0] * 6 + [1.0],
     "terminated": [0] * 6 + [1],
 }
-STATES = np.array([COLUMNS["x"], COLUMNS["y"]], dtype=np.float32).T
+STATES = np.array([COLUMNS["x"], COLUMNS["y"]]).T
 
 
 def write_csv(path: Path, columns: dict[str, list[Any]]) -> Path:

@@ -21,7 +21,7 @@ class ExactDistance:
 
     def __init__(self) -> None:
         task = get_task("keydoor-gridworld")
-        truth = task.truths(task.trajectories(seed=0, episodes=1))[0]
+        truth = task.truths()[0]
         self.table, self.number = truth.distances, {row.tobytes(): k for k, row in enumerate(truth.sources)}
 
     def distance(self, states: Any, goals: Any) -> float:
@@ -107,7 +107,7 @@ def test_a_learner_needs_fewer_steps() -> None:
         ({"discount": 0.0}, "discount is 0"),
         ({"discount": 1.5}, "discount is 1.5"),
         ({"scale": -1.0}, "scale of the shaping is -1"),
-        ({"goal": [0.0, 0.0]}, "a flat observation has 3 numbers"),
+        ({"goal": [0.0, 0.0]}, r"a recorded observation has \(3,\)"),
     ],
 )
 def test_bad_input_is_refused(changes: dict, sentence: str) -> None:
@@ -120,6 +120,36 @@ def test_a_distance_that_is_infinite_is_refused() -> None:
     environment = ShapedReward(KeyDoorEnvironment(), EXACT, np.array([0, 0, 0], np.float32))
     with pytest.raises(InputError, match="it must be finite"):
         environment.reset(options={"state": [5, 5, 1]})
+
+
+class Camera(gymnasium.Env[np.ndarray, np.int64]):
+    """Shows how many steps were taken as so many white pixels."""
+
+    def __init__(self) -> None:
+        self.observation_space = gymnasium.spaces.Box(0, 255, (4, 4, 1), np.uint8)
+        self.action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict[str, Any]]:
+        self.frame = np.zeros((4, 4, 1), np.uint8)
+        return self.frame, {}
+
+    def step(self, action: np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        self.frame.flat[int((self.frame > 0).sum())] = 255
+        return self.frame, 0.0, False, False, {}
+
+
+def test_images_reach_the_model_as_they_are_recorded() -> None:
+    class Pixels:
+        def distance(self, states: Any, goals: Any) -> float:
+            assert states.shape == goals.shape == (4, 4, 1)
+            assert states.dtype == goals.dtype == np.uint8
+            return float((states != goals).sum())
+
+    environment = ShapedReward(Camera(), Pixels(), np.full((4, 4, 1), 255), discount=1.0)
+    environment.reset()
+    assert environment.step(0)[1] == 1.0
+    with pytest.raises(InputError, match=r"a recorded observation has \(4, 4, 1\)"):
+        ShapedReward(Camera(), Pixels(), np.zeros(16))
 
 
 def test_acting_before_reset_is_refused() -> None:

@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
-from ..tasks import all_tasks
+from .._descriptions import describe, make
+from ..tasks import TASKS, get_task
+from ._options import Objectives, Tasks
 from ._show import make_console
 
 
-def tasks() -> int:
+def tasks(options: Tasks) -> int:
     """Every task with its one line."""
+    del options
     table = Table(title="Tasks: minaction train NAME", title_justify="left")
     table.add_column("name", no_wrap=True)
     table.add_column("what it is")
-    for name, task in all_tasks().items():
-        table.add_row(name, task.summary)
+    for name in TASKS.usable():
+        table.add_row(name, escape(get_task(name).summary))
     make_console().print(table)
     return 0
 
 
-def objectives() -> int:
-    """Every objective with what can be set."""
-    from ..objectives import PRESETS
+def objectives(options: Objectives) -> int:
+    """Every objective with what can be set, then the encoders and quasimetrics that it can be given."""
+    del options
+    from ..encoders import ENCODERS
+    from ..objectives import OBJECTIVES
+    from ..quasimetrics import QUASIMETRICS
 
-    table = Table(title="Objectives: minaction train DATA --objective NAME --set SETTING=VALUE", title_justify="left")
-    table.add_column("name", no_wrap=True)
-    table.add_column("settings and their defaults")
-    for name, objective in PRESETS.items():
-        settings = [(field.name, getattr(objective, field.name)) for field in fields(objective)]
-        shown = [f"{key}={value}" for key, value in settings if key != "network"]
-        network = [f"{field.name}={getattr(objective.network, field.name)}" for field in fields(objective.network)]
-        table.add_row(name, ", ".join(shown) + "\n[dim]" + ", ".join(network).replace("[", r"\[") + "[/dim]")
-    make_console().print(table)
+    console = make_console()
+    titles = {
+        "Objectives: minaction train DATA --objective NAME --set SETTING=VALUE": OBJECTIVES,
+        "Encoders: --set encoder=NAME encoder.SETTING=VALUE": ENCODERS,
+        "Quasimetrics: --set quasimetric=NAME quasimetric.SETTING=VALUE": QUASIMETRICS,
+    }
+    for title, family in titles.items():
+        table = Table(title=title, title_justify="left")
+        table.add_column("name", no_wrap=True)
+        table.add_column("settings and their defaults")
+        for name in family.usable():
+            table.add_row(name, escape(_shown(describe(make(family, name)))))
+        console.print(table)
     return 0
+
+
+def _shown(description: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={_value(value)}" for key, value in description.items() if key != "name")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{value['name']}({_shown(value)})"
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

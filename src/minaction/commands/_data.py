@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from .._progress import counting_progress
-from ..cli import Data
 from ..errors import InputError
-from ..tasks import all_tasks, get_task
-from ..tasks._base import KnowsItsData
-from ..trajectories import Trajectories, read
-from ..trajectories._cache import cache_path
+from ..tasks import TASKS, get_task, read
+from ..tasks._cache import cache_path
+from ..trajectories import Trajectories
 from ..trajectories._writers import convert
+from ._options import Data
 from ._show import make_console
 
 
@@ -34,7 +34,7 @@ def data(options: Data) -> int:
     if options.action == "convert":
         with console.status(f"writing {options.target}"):
             convert(found, options.target)
-        console.print(f"wrote {options.target}: {found!r}", highlight=False)
+        console.print(f"wrote {options.target}: {found!r}", highlight=False, markup=False)
         return 0
     _describe(console, options.source, found)
     return 0
@@ -44,7 +44,8 @@ def _list() -> int:
     table = Table(title="Data sets: minaction data make NAME", title_justify="left")
     for column in ("name", "in the cache", "what it is"):
         table.add_column(column, no_wrap=column == "name")
-    for name, task in all_tasks().items():
+    for name in TASKS.usable():
+        task = get_task(name)
         cached = cache_path(name, 0, task.default_episodes).exists()
         table.add_row(name, "yes" if cached else "", task.summary)
     make_console().print(table)
@@ -66,18 +67,17 @@ def _draw(console: Console, options: Data) -> int:
         raise InputError(f"{options.source} is not a maze; `minaction data draw` draws the tasks that are.")
     with counting_progress(f"making {options.source}") as progress:
         found = read(options.source, seed=options.seed, episodes=options.episodes, progress=progress)
-    from ..reports._visits import draw_visits
+    from ..reports import draw_visits
 
     draw_visits(options.target, maze, found, options.source)
-    console.print(f"wrote {options.target}", highlight=False)
+    console.print(f"wrote {options.target}", highlight=False, markup=False)
     return 0
 
 
 def _describe(console: Console, name: str, found: Trajectories) -> None:
-    table = Table(title=name, title_justify="left", show_header=False)
-    task = all_tasks().get(name)
-    facts = task.facts(found) if isinstance(task, KnowsItsData) else {}
+    table = Table(title=escape(name), title_justify="left", show_header=False)
+    facts = get_task(name).facts(found) if name in TASKS else {}
     for key, value in (found.describe() | facts).items():
         shown = ", ".join(f"{number:.4g}" for number in value) if isinstance(value, list) else str(value)
-        table.add_row(key, shown)
+        table.add_row(key, escape(shown))
     console.print(table)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import __version__
+from ._options import Doctor
 
 _PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "scipy", "gymnasium", "safetensors", "matplotlib")
 _EXTRAS = {
@@ -22,8 +23,9 @@ _EXTRAS = {
 }
 
 
-def doctor() -> int:
+def doctor(options: Doctor) -> int:
     """Print versions, devices and extras; 0 if training can run."""
+    del options
     console = Console()
     table = Table(title=f"minaction {__version__}", show_header=False, title_justify="left")
     table.add_row("Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")

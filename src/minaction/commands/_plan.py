@@ -11,68 +11,69 @@ from rich.table import Table
 from .._files import read_json, write_json
 from .._model import DistanceModel
 from .._progress import counting_progress
-from ..cli import Plan
 from ..errors import InputError
-from ..planning import ALL_TASKS, Episodes, PlanningResult
-from ..planning._arenas import CONTROLS, Course, Followed, course_of
-from ..planning._picture import draw_paths
-from ..training._run import RunDirectory
+from ..planning import ALL_TASKS, CONTROLS, Arena, Episodes, PlannerDistance, PlanningResult, arena_of
+from ..reports import draw_paths
+from ..training import Run
+from ._options import Plan
 from ._show import make_console
 
 
 def plan(options: Plan) -> int:
     """Plan with the model of every seed; the table, the numbers and a picture are left in the run's folder."""
-    run = RunDirectory.open(options.run)
-    course = course_of(run.config.data)
-    maze = course.task.recipe.maze
+    run = Run.open(options.run)
+    arena = arena_of(run.config.data)
     given = {name: getattr(options, name) for name in ("candidates", "horizon", "repeat", "interval")}
     named = {name: value for name, value in given.items() if value is not None}
-    course.settings(named)  # refuses what cannot be, before anything starts
+    arena.settings(named)  # refuses what cannot be, before anything starts
     episodes = (
-        Episodes.towards(maze, options.goal, options.episodes, options.seed)
+        Episodes.towards(arena.maze, options.goal, options.episodes, options.seed)
         if options.goal
-        else Episodes.draw(maze, options.tasks, options.episodes, options.seed)
+        else Episodes.draw(arena.maze, options.tasks, options.episodes, options.seed)
     )
     if options.distance == "learned":
-        distances = _models(course, {seed: run.model_path(seed) for seed in run.config.seeds})
+        distances = _models(arena, {seed: run.model_path(seed) for seed in run.config.seeds})
     elif options.distance in CONTROLS:  # they do not depend on the run's models and come once
-        distances = {0: course.control(options.distance, episodes)}
+        distances = {0: arena.control(options.distance, episodes)}
     else:
         known = ", ".join(("learned", *CONTROLS))
         raise InputError(f"There is no distance {options.distance!r} to follow; known are: {known}.")
-    results = _follow(options.distance, course, distances, episodes, named, options.seed)
+    results = _follow(options.distance, arena, distances, episodes, named, options.seed)
     console = make_console()
     console.print(_table(results, f"Goals reached in {run.config.data}, {options.distance} distance"))
     stem = run.path / f"planning-{options.distance}"
     _write_numbers(stem.with_suffix(".json"), results)
     seed, distance = next(iter(distances.items()))
     title = f"{run.config.data}: paths over the {options.distance} distance"
-    draw_paths(stem.with_suffix(".png"), results[seed], distance, course.task.layout(), title)
+    layout = arena.task.layout()
+    assert layout is not None, "a maze can be drawn"
+    draw_paths(stem.with_suffix(".png"), results[seed], distance, layout, title)
     console.print(f"wrote {stem.with_suffix('.json')} and {stem.with_suffix('.png')}", highlight=False)
     return 0
 
 
-def plan_cell(folder: Path, task: str, model_seed: int, episodes: int) -> None:
+def plan_with(run: Run, episodes: int) -> None:
     """Plan with a suite's model for all five pairs, and leave the numbers beside it; done once."""
-    path, course = folder / "planning-learned.json", course_of(task)
-    if path.exists() and read_json(path)[str(model_seed)]["tasks"][0]["episodes"] == episodes:
+    task, seed = run.config.data, run.config.seeds[0]
+    path, arena = run.path / "planning-learned.json", arena_of(task)
+    if path.exists() and read_json(path)[str(seed)]["tasks"][0]["episodes"] == episodes:
         return
-    drawn = Episodes.draw(course.task.recipe.maze, ALL_TASKS, episodes, seed=0)
-    distances = _models(course, {model_seed: folder / "model.safetensors"})
-    _write_numbers(path, _follow(f"{folder.parent.name} on {task}", course, distances, drawn, {}, seed=0))
+    drawn = Episodes.draw(arena.maze, ALL_TASKS, episodes, seed=0)
+    distances = _models(arena, {seed: run.model_path(seed)})
+    _write_numbers(path, _follow(f"{run.config.method} on {task}", arena, distances, drawn, {}, seed=0))
 
 
-def _models(course: Course, paths: Mapping[int, Path]) -> dict[int, Followed]:
+def _models(arena: Arena, paths: Mapping[int, Path]) -> dict[int, PlannerDistance]:
     models = {seed: DistanceModel.load(path) for seed, path in paths.items()}
     for model in models.values():
-        course.check(model)
+        arena.check(model)
     return dict(models)
 
 
 def _follow(
     label: str,
-    course: Course,
-    distances: Mapping[int, Followed],
+    arena: Arena,
+    distances: Mapping[int, PlannerDistance],
     episodes: Episodes,
     named: Mapping[str, int],
     seed: int,
@@ -80,7 +81,7 @@ def _follow(
     results = {}
     for model_seed, distance in distances.items():
         with counting_progress(f"planning: {label}, seed {model_seed}") as progress:
-            results[model_seed] = course.follow(distance, episodes, named, seed, progress)
+            results[model_seed] = arena.follow(distance, episodes, named, seed, progress)
     return results
 
 

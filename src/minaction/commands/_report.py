@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from .._progress import counting_progress
-from ..cli import Report
 from ..errors import InputError
-from ..reports._curves import charts_by_ablation, charts_by_task
-from ..reports._gallery import write_figures
-from ..reports._records import read_records
-from ..reports._webpage import report_tables, write_page
+from ..reports import charts_by_ablation, charts_by_task, read_trials, report_tables, write_figures, write_page
+from ._options import Report
 from ._show import make_console
 
 
@@ -23,7 +20,7 @@ def report(options: Report) -> int:
         raise InputError("There is nothing to report; give folders that `minaction train` or `minaction suite` made.")
     if options.output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"The page is written to a file that ends in .html, not {options.output}.")
-    found = read_records(options.runs)
+    found = read_trials(options.runs)
     for note in found.notes:
         say(f"note    {note}")
     with counting_progress("computing the fields of the explorer") as progress:

@@ -7,26 +7,29 @@ from pathlib import Path
 from rich.table import Table
 
 from .._progress import counting_progress
-from ..cli import Reproduce
 from ..errors import InputError
-from ..reports._curves import charts_by_ablation, charts_by_task
-from ..reports._fields import task_truths
-from ..reports._gallery import write_figures
-from ..reports._records import Record, Records, read_records
-from ..reports._run import draw_landscape
-from ..reports._webpage import report_tables, write_page
-from ..suite._grids import Grid, existing
-from ..suite._recipes import RECIPES, Recipe, recipe
-from ..suite._runner import run_suite
-from ..suite._store import Store
-from ..tasks import get_task
-from ._plan import plan_cell
+from ..reports import (
+    Trial,
+    Trials,
+    charts_by_ablation,
+    charts_by_task,
+    draw_landscape,
+    read_trials,
+    report_tables,
+    write_figures,
+    write_page,
+)
+from ..suite import RECIPES, Grid, Recipe, SuiteFolder, recipe
+from ..tasks import Source
+from ..training import Run
+from ._options import Reproduce
+from ._plan import plan_with
 from ._show import make_console
-from ._suite import backend, check_numbers, say_cost
+from ._suite import check_numbers, say_cost, say_failures, train_all
 
 
 def reproduce(options: Reproduce) -> int:
-    """Carry the command out; 1 if a cell failed."""
+    """Carry the command out; 1 if a run failed."""
     console = make_console()
     if options.list or options.name is None:
         console.print(_catalogue())
@@ -35,55 +38,50 @@ def reproduce(options: Reproduce) -> int:
     check_numbers(options)
     if options.episodes < 1:
         raise InputError("--episodes must be at least 1.")
-    grid, absent = existing(chosen.cells(options.seeds, options.steps))
-    for task in absent:
-        console.print(f"{task} is left out: this version has no such task.", highlight=False)
-    store = Store(options.runs / chosen.grid)
+    grid = chosen.runs(options.seeds, options.steps)
+    folder = SuiteFolder(options.runs / chosen.grid)
     console.print(f"{options.name}: {chosen.shows}", highlight=False)
-    say_cost(console, store, grid.cells, options)
+    say_cost(console, folder, grid.runs, options)
     if options.dry_run:
         return 0
-    tally = run_suite(store, grid.name, grid.cells, backend(options, grid.cells))
-    for path in _made(chosen, store, grid, options):
+    tally = train_all(folder, grid, options)
+    for path in _made(chosen, folder, grid, options):
         console.print(f"wrote {path}", highlight=False)
-    if tally.failed:
-        console.print(f"{tally.failed} cells failed; why is in {store.path / 'failures'}", highlight=False)
-    return 1 if tally.failed else 0
+    return say_failures(console, tally)
 
 
 def _catalogue() -> Table:
-    table = Table("name", "shows", "trainings", title="The paper's tables and figures", title_justify="left")
+    table = Table("name", "shows", "runs", title="The paper's tables and figures", title_justify="left")
     for name, one in RECIPES.items():
-        table.add_row(name, one.shows, str(len(one.cells(None, None).cells)))
-    table.caption = "A training that several of them need is done once."
+        table.add_row(name, one.shows, str(len(one.runs(None, None).runs)))
+    table.caption = "A run that several of them need is trained once."
     return table
 
 
-def _made(chosen: Recipe, store: Store, grid: Grid, options: Reproduce) -> list[Path]:
-    """What the recipe makes of its finished cells, in a folder of its own."""
-    folder = options.out / str(options.name)
-    done = [cell for cell in grid.cells if store.has(cell)]
+def _made(chosen: Recipe, folder: SuiteFolder, grid: Grid, options: Reproduce) -> list[Path]:
+    """What the recipe makes of its finished runs, in a folder of its own."""
+    out = options.out / str(options.name)
+    done = [folder.run_path(config) for config in grid.runs if folder.finished(config)]
     if not done:
         return []
     if chosen.then == "planning":
-        for cell in done:
-            plan_cell(store.folder(cell), cell.task, cell.seed, options.episodes)
-    wanted = {store.folder(cell).resolve() for cell in done}
-    found = Records(tuple(one for one in read_records([store.path]).records if one.folder.resolve() in wanted))
+        for path in done:
+            plan_with(Run.open(path), options.episodes)
+    found = read_trials(done)
     if chosen.then == "landscape":
-        return [_draw_landscape(folder / "landscape.png", found.records[0])]
-    return _picture_book(folder, found)
+        return [_draw_landscape(out / "landscape.png", found.trials[0])]
+    return _write_all(out, found)
 
 
-def _draw_landscape(path: Path, record: Record) -> Path:
-    layout = get_task(record.task).layout()
-    assert layout is not None
-    assert record.model is not None
-    draw_landscape(path, record.model, layout, task_truths(record), name=record.task)
+def _draw_landscape(path: Path, trial: Trial) -> Path:
+    source = Source(trial.task, (trial.seed,), trial.episodes)
+    assert source.layout is not None
+    assert trial.model is not None
+    draw_landscape(path, trial.model, source.layout, source.truths(trial.seed), name=trial.task)
     return path
 
 
-def _picture_book(folder: Path, found: Records) -> list[Path]:
+def _write_all(folder: Path, found: Trials) -> list[Path]:
     """Figures, tables and the page."""
     charts, ablations = charts_by_task(found.main), charts_by_ablation(found.ablations)
     written = write_figures(folder, charts, ablations)

@@ -3,72 +3,184 @@
 from __future__ import annotations
 
 import itertools
-import shutil
-from contextlib import ExitStack
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import jax
+from rich.console import Console
 
+from .._locks import locked
 from .._progress import training_progress
-from ..cli import Train
-from ..errors import InputError, unknown_name
-from ..objectives import PRESETS, make_objective
-from ..reports._run import write_report
-from ..training._run import RunConfig, RunDirectory
-from ..training._session import Session, Source
+from ..errors import InputError
+from ..objectives import make_objective
+from ..reports import write_report
+from ..tasks import Source
+from ..training import Diverged, Evaluated, Progressed, Run, RunConfig, Training
+from ..training import train as driven
+from ..training._run import check_free, empty_run, foreign_files, is_run
 from ..training._tracking import tracking
+from ._options import Train
 from ._show import make_console, print_agreement
 
 
 def train(options: Train) -> int:
-    """Carry the command out."""
+    """Carry the command out. Everything is checked before anything is written."""
     console = make_console()
     config = _config(options)
     _check_device()
-    run = RunDirectory.create(
-        options.out or Path("runs") / f"{Path(options.data).stem}-{options.objective}",
-        config,
-        overwrite=options.overwrite,
-    )
-    if run.finished:
-        console.print(f"{run.path} is finished already; --overwrite trains anew.", highlight=False)
-        print_agreement(console, run.results()["agreement"], Source(config.data, config.seeds).truths(0))
-        return 0
-    with ExitStack() as tools:
-        try:
-            with console.status(f"preparing {options.data}"):
-                session = Session(run, options.devices)
-                trackers = tools.enter_context(tracking(options.track, run, session.trainer.step))
-        except BaseException:
-            if not run.checkpoint.exists():  # nothing was trained: leave nothing behind
-                shutil.rmtree(run.path)
-            raise
-        if session.trainer.step:
-            console.print(f"going on from step {session.trainer.step:,}", highlight=False)
-        label = f"{options.objective} on {options.data}" + (f", {options.seeds} seeds" if options.seeds > 1 else "")
-        with training_progress(config.steps, done=session.trainer.step, label=label) as show:
-            results = session.train(show, trackers)
-    print_agreement(console, results["agreement"], session.source.truths(0))
-    for path in write_report(run, session.source):
-        console.print(f"{'report' if path.suffix == '.html' else 'figure'}  {path}", highlight=False)
-    for seed in config.seeds:
-        console.print(f"model   {run.model_path(seed)}", highlight=False)
+    name = f"{Path(options.data).stem}-{options.objective}"
+    path = Path(os.path.realpath(options.out or Path("runs") / name))
+    source = Source(config.data, config.seeds, config.episodes)
+    _recover(path)
+    if options.overwrite and is_run(path):
+        _check_foreign(path)
+    elif not is_run(path):
+        check_free(path)
+    elif Run.create(path, config).finished:  # which refuses other settings
+        console.print(f"{path} is finished already; --overwrite trains anew.", highlight=False, markup=False)
+        return _show(console, path, source)
+    with console.status(f"preparing {options.data}"):
+        for seed in config.seeds:
+            source.data(seed)
+            source.truths(seed)
+    with _begun(path, config, options.overwrite) as run:
+        if not run.finished:
+            _train(console, run, source, options, path.name)
+    return _show(console, path, source)
+
+
+def _train(console: Console, run: Run, source: Source, options: Train, name: str) -> None:
+    training = Training.of(run, source)
+    done = max(run.checkpoints, default=0)
+    if done:
+        console.print(f"going on from step {done:,}", highlight=False)
+    label = f"{options.objective} on {options.data}" + (f", {options.seeds} seeds" if options.seeds > 1 else "")
+    note = ""
+    with (
+        tracking(options.track, run, done, name) as trackers,
+        training_progress(run.config.steps, done=done, label=label) as show,
+    ):
+        for event in driven([training], options.devices):
+            if isinstance(event, Progressed):
+                show(event.step, note or f"loss {event.loss:.4f}")
+            elif isinstance(event, Evaluated):
+                note = event.note
+                trackers.log(event.measurements)
+            elif isinstance(event, Diverged):
+                raise event.error
+
+
+def _show(console: Console, path: Path, source: Source) -> int:
+    """What a finished run came to; the report too, and it is written if a kill right after the results cost it."""
+    run = Run.open(path)
+    with locked(path):
+        run.tidy()
+        if not (path / "report.html").exists():
+            write_report(run, source)
+    print_agreement(console, [run.results.of(seed) for seed in run.config.seeds])
+    shown = {"report": ["report.html"], "figure": ["curves.png", "landscape.png"]}
+    shown["model"] = [run.model_path(seed).name for seed in run.config.seeds]
+    for kind, names in shown.items():
+        for file in (path / name for name in names if (path / name).exists()):
+            console.print(f"{kind:<8}{file}", highlight=False, markup=False, soft_wrap=True)
     return 0
+
+
+@contextmanager
+def _begun(path: Path, config: RunConfig, overwrite: bool) -> Iterator[Run]:
+    """The run to train, held for this process. If nothing comes of it, what this process made is removed again.
+
+    One that is to be replaced is held too, and stays as it is until the new one, which is trained beside it, is whole.
+    """
+    with ExitStack() as held:
+        place = path
+        if overwrite and is_run(path):
+            held.enter_context(locked(path))
+            place = _beside(path, "new")
+        made = _make_folder(place)
+        held.enter_context(locked(place))
+        if place != path and is_run(place) and Run.open(place).config != config:
+            empty_run(place)  # what an interrupted --overwrite with other settings left
+        begun = not is_run(place)
+        run = Run.create(place, config)
+        run.tidy()
+        try:
+            yield run
+        except BaseException:
+            if begun and not run.checkpoints and not run.finished:
+                empty_run(place)
+                if made:
+                    place.rmdir()
+            raise
+        if place != path:
+            _swap(place, path)
+
+
+def _make_folder(path: Path) -> bool:
+    """Make a folder; whether it was not there before."""
+    made = not path.exists()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"Cannot write {path}: {error.strerror}; choose a folder you may write to.") from error
+    return made
+
+
+def _beside(path: Path, kind: str) -> Path:
+    return path.with_name(f".{path.name}.{kind}")
+
+
+def _check_foreign(path: Path) -> None:
+    if foreign := foreign_files(path):
+        raise InputError(
+            f"{path} holds files that no run makes ({', '.join(foreign[:3])}); move them away and give the same "
+            "command again, or choose another --out."
+        )
+
+
+def _swap(new: Path, path: Path) -> None:
+    """Put a finished run in the place of another."""
+    _check_foreign(path)  # it was hours ago that they were looked for
+    old = _beside(path, "replaced")
+    try:
+        path.rename(old)
+        new.rename(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be replaced ({error.strerror}); the new run is in {new}.") from error
+    _remove(old)
+
+
+def _recover(path: Path) -> None:
+    """Finish a swap that was killed."""
+    old, new = _beside(path, "replaced"), _beside(path, "new")
+    if not old.is_dir() or foreign_files(old):
+        return
+    with locked(old):
+        if not path.exists():
+            (new if is_run(new) else old).rename(path)
+        if old.exists():
+            _remove(old)
+
+
+def _remove(old: Path) -> None:
+    empty_run(old)
+    with suppress(OSError):  # somebody's own file came into it meanwhile
+        old.rmdir()
 
 
 def _config(options: Train) -> RunConfig:
     if options.seeds < 1 or options.evaluations < 1 or options.steps < 1:
         raise InputError("--seeds, --steps and --evaluations must be at least 1.")
-    if options.objective not in PRESETS:
-        raise unknown_name("objective", options.objective, PRESETS)
     settings: dict[str, Any] = {}
     for item in itertools.chain(*options.set):
         name, equals, value = item.partition("=")
         if not equals:
             raise InputError(f"--set takes NAME=VALUE, but {item!r} has no '='.")
         settings[name.replace("-", "_")] = value
-    make_objective(options.objective, settings)  # refuses what cannot be, before anything is written
+    make_objective(options.objective, settings)  # refuses what cannot be
     return RunConfig(
         data=options.data,
         objective=options.objective,
@@ -76,6 +188,7 @@ def _config(options: Train) -> RunConfig:
         steps=options.steps,
         seeds=tuple(range(options.first_seed, options.first_seed + options.seeds)),
         evaluations=min(options.evaluations, options.steps),
+        episodes=options.episodes,
     )
 
 

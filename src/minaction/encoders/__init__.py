@@ -1,8 +1,13 @@
-"""phi: from a state to the latent space in which a quasimetric measures."""
+"""phi: from a state to the latent space in which a quasimetric measures.
 
-from ._encoder import Encoder as Encoder
-from ._encoder import Network as Network
-from ._encoder import build_encoder as build_encoder
-from ._fourier import FourierFeatures as FourierFeatures
-from ._mlp import Perceptron as Perceptron
-from ._standardise import Standardise as Standardise
+An `Encoder` is a frozen description that builds an `eqx.Module`.
+"""
+
+from ._base import ENCODERS as ENCODERS
+from ._base import Encoder as Encoder
+from ._base import EncoderModule as EncoderModule
+from ._composed import Ensemble as Ensemble
+from ._composed import Projected as Projected
+from ._inputs import InputStatistics as InputStatistics
+from ._inputs import input_statistics as input_statistics
+from ._mlp import MLP as MLP

@@ -10,6 +10,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+HIGHEST = 10.0
+
 
 class FourierFeatures(eqx.Module):
     """x -> (x, sqrt 2 sin(B x), sqrt 2 cos(B x)) with B fixed at random, entries from N(0, sigma^2).
@@ -34,16 +36,25 @@ class FourierFeatures(eqx.Module):
         return size + 2 * count
 
 
-def paced(sigma: float, pace: Float[Array, " size"], most: float) -> Float[Array, " size"]:
+def lowered(sigma: float, rate: Float[Array, " size"], most: float) -> Float[Array, " size"]:
     """`sigma` for every input; less for those that change fast, in standard deviations per step.
 
     A walking body's joints swing to and fro while its position hardly moves. Frequencies that resolve the position
     would turn the joints into noise, and all features with them, because each sums over all inputs: those that change
-    more than `most` times as fast as the slowest get lower ones in proportion. And 1 - pace^2 / 2 is what a step leaves
+    more than `most` times as fast as the slowest get lower ones in proportion. And 1 - rate^2 / 2 is what a step leaves
     of an input, its correlation with itself. Where that is less than half they are lower still, and pure noise, of
     which nothing is left, gets no frequencies at all.
     """
-    moving = pace > 0
-    slowest = jnp.min(jnp.where(moving, pace, jnp.inf))
-    in_proportion = jnp.where(moving, jnp.minimum(1.0, most * slowest / jnp.where(moving, pace, 1.0)), 1.0)
-    return sigma * in_proportion * jnp.clip(2 * (1 - pace**2 / 2), 0, 1)
+    moving = rate > 0
+    slowest = jnp.min(jnp.where(moving, rate, jnp.inf))
+    in_proportion = jnp.where(moving, jnp.minimum(1.0, most * slowest / jnp.where(moving, rate, 1.0)), 1.0)
+    return sigma * in_proportion * jnp.clip(2 * (1 - rate**2 / 2), 0, 1)
+
+
+def per_step(sigma: Float[Array, " size"], stride: Float[Array, " size"]) -> Float[Array, " size"]:
+    """From radians per stride of an input to radians per standard deviation, of which there are at most `HIGHEST`.
+
+    In a small world states one step apart are to be told apart; in a large one that would take more frequencies than
+    a network can use: on giant-stitch, where a step is a hundredth of a deviation, 5 to 10 radians serve best.
+    """
+    return jnp.minimum(HIGHEST * jnp.sign(sigma), sigma / jnp.maximum(stride, 1e-6))

@@ -1,10 +1,14 @@
-"""Worlds whose distances are known, as Gymnasium environments: importing this package registers them."""
+"""Gymnasium environments with known distances, registered on import, and `collect`, which records any environment."""
 
 from __future__ import annotations
 
 import gymnasium
 
 from ._cliff_walking import CliffWalking as CliffWalking
+from ._collect import as_state as as_state
+from ._collect import collect as collect
+from ._collect import recorded_shape as recorded_shape
+from ._grid import NUM_ACTIONS as NUM_ACTIONS
 from ._grid import GridEnvironment as GridEnvironment
 from ._grid import GridWorld as GridWorld
 from ._grid import TransitionGraph as TransitionGraph
@@ -18,13 +22,13 @@ ENTRY_POINTS: dict[str, tuple[str, type[GridWorld]]] = {
     "minaction/NoisyGridWorld-v0": (f"{__name__}._noisy_grid:NoisyGridEnvironment", NoisyGridWorld),
 }
 
-# Simulated with the extra `mazes`.
+# Needs the extra `mazes`.
 ANT_TELEPORT = "minaction/AntMazeTeleport-v0"
 ANT_EPISODE_STEPS = 1000
 
 
 def register() -> None:
-    """Make the worlds known to `gymnasium.make`; calling it again changes nothing."""
+    """Register the environments with Gymnasium; calling it again changes nothing."""
     worlds = [(name, entry_point, world.episode_steps) for name, (entry_point, world) in ENTRY_POINTS.items()]
     worlds.append((ANT_TELEPORT, f"{__name__}._ant_teleport:AntTeleportEnvironment", ANT_EPISODE_STEPS))
     for name, entry_point, steps in worlds:

@@ -1,4 +1,4 @@
-"""OGBench's AntMaze teleport made deterministic: each black hole leads to one white hole, as the paper has it."""
+"""OGBench's AntMaze teleport made deterministic: each black hole leads to one white hole, as in the paper."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _START_NOISE = 1.0
 class AntTeleportEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
     """An ant of 29 numbers and 8 torques in a maze with the holes (4, 6) -> (1, 7) and (5, 1) -> (6, 10).
 
-    Whoever comes within 1.5 of a black hole's middle is observed at the white hole in the same step. `reset` puts the
-    ant into a random free cell, or at `options["position"]`, an x and a y. There is no goal: the reward is 0 and no
-    episode ends by itself.
+    An ant that comes within 1.5 of the middle of a black hole is observed at the white hole in the same step. `reset`
+    puts the ant into a random free cell, or at `options["position"]`, an x and a y. There is no goal: the reward is 0
+    and no episode ends by itself.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 (Gymnasium's own way)
@@ -42,7 +42,9 @@ class AntTeleportEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         drawn = LAYOUT.centre(cell) + random.uniform(-_START_NOISE, _START_NOISE, size=2)
         position = np.asarray((options or {}).get("position", drawn), dtype=np.float64)
         mujoco: Any = importlib.import_module("mujoco")
-        mujoco.mj_resetData(self._ant.model, self._ant.data)  # the solver remembers the last episode otherwise
+        mujoco.mj_resetData(
+            self._ant.model, self._ant.data
+        )  # otherwise the solver is warm-started from the last episode
         self._put(reset_states(position[None], reset_noise(random, 1))[0])
         return self._ant.get_ob(), {"hopped": False}
 
@@ -60,7 +62,7 @@ class AntTeleportEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         return self._ant.render()
 
     def close(self) -> None:
-        """Let go of the simulator."""
+        """Close the simulator."""
         self._ant.close()
 
     def _put(self, state: np.ndarray) -> None:

@@ -64,7 +64,7 @@ class CliffWalking(GridWorld):
         return (states / (self.columns - 1, self.rows - 1)).astype(np.float32)
 
     def draw(self, state: np.ndarray) -> np.ndarray:
-        """The cliff in brown, the goal in green, the agent as a disc."""
+        """The cliff brown, the goal green, the agent a disc."""
         picture = drawing.empty_grid(self.columns, self.rows)
         for column in range(START[0] + 1, GOAL[0]):
             drawing.fill_cell(picture, column, 3, drawing.CLIFF)

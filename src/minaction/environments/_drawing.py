@@ -1,11 +1,11 @@
-"""Just enough drawing for grid worlds, in plain arrays; lengths are in cells, (0, 0) is the top left."""
+"""Minimal drawing for grid worlds, on arrays; lengths are in cells, (0, 0) is the top left."""
 
 from __future__ import annotations
 
 import numpy as np
 
 PIXELS_PER_CELL = 32
-_SUBPIXELS = 4  # per direction: edges of discs are smoothed by counting how many of them are covered
+_SUBPIXELS = 4  # per direction: edges of discs are antialiased by counting how many are covered
 
 PAPER = (250, 249, 245)
 LINE = (221, 218, 208)
@@ -21,7 +21,7 @@ Colour = tuple[int, int, int]
 
 
 def empty_grid(columns: int, rows: int) -> np.ndarray:
-    """An empty board with a thin line around every cell, (height, width, 3) uint8."""
+    """An empty grid with a thin line around every cell, (height, width, 3) uint8."""
     picture = np.empty((rows * PIXELS_PER_CELL + 1, columns * PIXELS_PER_CELL + 1, 3), np.uint8)
     picture[:] = PAPER
     picture[::PIXELS_PER_CELL] = LINE
@@ -42,7 +42,7 @@ def rectangle(picture: np.ndarray, left: float, top: float, right: float, bottom
 
 
 def disc(picture: np.ndarray, x: float, y: float, radius: float, colour: Colour) -> None:
-    """Fill a disc with smooth edges; what lies outside the picture is left out."""
+    """Fill a disc with smooth edges, clipped to the picture."""
     height, width = picture.shape[:2]
     first_row, last_row = (int(np.clip((y + r) * PIXELS_PER_CELL, 0, height)) for r in (-radius, radius + 0.1))
     first_column, last_column = (int(np.clip((x + r) * PIXELS_PER_CELL, 0, width)) for r in (-radius, radius + 0.1))

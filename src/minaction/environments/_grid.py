@@ -1,4 +1,4 @@
-"""What the grid worlds share: rules for many states at once, the graph they imply, a Gymnasium environment.
+"""What the grid worlds share: rules for many states at once, their transition graph, a Gymnasium environment.
 
 A state is a row of numbers that begins with (column, row); row 0 is drawn at the top::
 
@@ -47,34 +47,34 @@ class GridWorld(ABC):
 
     @abstractmethod
     def observe(self, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """What the agent sees, float32."""
+        """What the agent observes, float32."""
 
     @abstractmethod
     def draw(self, state: np.ndarray) -> np.ndarray:
-        """A picture of one state, (height, width, 3) uint8."""
+        """An image of one state, (height, width, 3) uint8."""
 
     @abstractmethod
     def _transition(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """Where each action leads from states in which the episode has not ended."""
+        """Where each action leads from states in which the episode goes on."""
 
     def terminal(self, states: np.ndarray) -> np.ndarray:
         """Whether the episode ends in each state; unless a world says otherwise it never does."""
         return np.zeros(len(states), dtype=bool)
 
     def executed(self, actions: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """The actions that happen when these are chosen; what is chosen must at least be able to happen."""
+        """The actions executed when these are chosen; a chosen action must at least be possible."""
         return actions
 
     def rewards(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """What executing the actions earns: every step costs 1, so that a return counts steps."""
+        """The rewards of the executed actions: -1 per step, so that a return counts steps."""
         return np.full(len(states), -1.0)
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """The states after the actions were executed; where the episode has ended nothing changes."""
+        """The states after executing the actions; where the episode has ended nothing changes."""
         return np.where(self.terminal(states)[:, None], states, self._transition(states, actions))
 
     def neighbours(self, positions: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """The positions one cell over; a step that would leave the grid does not move."""
+        """The neighbouring positions; a step off the grid does not move."""
         moved = positions + MOVES[actions]
         inside = np.all((moved >= 0) & (moved < np.array([self.columns, self.rows])), axis=1)
         return np.where(inside[:, None], moved, positions)
@@ -84,7 +84,7 @@ class GridWorld(ABC):
 class TransitionGraph:
     """States, and which can follow which after one action: `edges` holds pairs (from, to) of row numbers."""
 
-    states: np.ndarray  # (n, k), read like a page: row by row
+    states: np.ndarray  # (n, k), in reading order: row by row
     edges: np.ndarray  # (m, 2), each once; none from a state to itself
 
 
@@ -109,7 +109,7 @@ def _after_every_action(world: GridWorld, states: np.ndarray) -> np.ndarray:
 
 
 class GridEnvironment(gymnasium.Env[np.ndarray, np.int64]):
-    """A grid world to act in. `reset(options={"state": ...})` chooses the start; `info["state"]` tells."""
+    """A grid world to act in. `reset(options={"state": ...})` chooses the start; `info["state"]` is the true state."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 8}  # noqa: RUF012 (Gymnasium's form)
 
@@ -145,7 +145,7 @@ class GridEnvironment(gymnasium.Env[np.ndarray, np.int64]):
         return self._observation(), reward, ended, False, self._info()
 
     def render(self) -> np.ndarray | None:  # type: ignore[override]
-        """The picture of the current state, or nothing if no render mode was asked for."""
+        """An image of the current state, or None without a render mode."""
         return None if self.render_mode is None else self.world.draw(self._current()[0])
 
     def _current(self) -> np.ndarray:

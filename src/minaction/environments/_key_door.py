@@ -51,7 +51,7 @@ class KeyDoorGridWorld(GridWorld):
         return (states / (self.columns - 1, self.rows - 1, 1)).astype(np.float32)
 
     def draw(self, state: np.ndarray) -> np.ndarray:
-        """The key where it lies, or on the agent once held; the door in brown, green once it would open."""
+        """The key in its cell, or on the agent once held; the door brown, or green once it can be opened."""
         column, row, has_key = state
         picture = drawing.empty_grid(self.columns, self.rows)
         drawing.fill_cell(picture, *START, drawing.START)

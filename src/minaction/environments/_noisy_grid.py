@@ -1,4 +1,4 @@
-"""NoisyGridWorld: real-valued positions, actions that slip, two numbers of pure noise in what is seen."""
+"""NoisyGridWorld: real-valued positions, actions that slip, and two numbers of pure noise in the observation."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ _FINENESS = 32  # positions are multiples of 2**-32, so that one step and its op
 class NoisyGridWorld(GridWorld):
     """States are real positions (x, y) in [0, 13) x [0, 13); a cell is 1 wide, its centre at .5.
 
-    An episode begins anywhere. With probability 0.5 the chosen action happens, else one of the four at
-    random. The observation is (x / 13, y / 13, n1, n2) with noise of standard deviation `sigma` drawn anew
-    each time. The paper leaves sigma open; 0.1 is our choice, and what standardises its inputs sees unit
-    variance in any case.
+    An episode begins anywhere. With probability 0.5 the chosen action is executed, otherwise one of the four at
+    random. The observation is (x / 13, y / 13, n1, n2) with fresh noise of standard deviation `sigma` each time. The
+    paper does not say which sigma; we use 0.1, and an encoder that standardises its inputs sees unit variance anyway.
     """
 
     sigma: float = 0.1

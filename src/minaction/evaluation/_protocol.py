@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..tasks._base import Truth
+from ..tasks import Truth
 from ._agreement import Agreement, RangeAgreement, agreement, agreement_by_range
 
 
@@ -15,21 +15,21 @@ class HasPairwise(Protocol):
     """Whatever predicts the distances between all of some states and all of others."""
 
     def pairwise(self, sources: Any, targets: Any, /) -> Any:
-        """(n, D) and (m, D) to an array (n, m)."""
+        """(n, *shape) and (m, *shape) to an array (n, m)."""
         ...
 
 
 def evaluate(model: HasPairwise, truths: Sequence[Truth]) -> dict[str, Agreement]:
     """The agreement of the model's distances with each truth, by the truth's name."""
-    return {truth.name: agreement(found, truth.distances) for truth, found in _predictions(model, truths)}
+    return {truth.name: agreement(found, truth.distances) for truth, found in predictions(model, truths)}
 
 
 def evaluate_by_range(model: HasPairwise, truths: Sequence[Truth]) -> dict[str, list[RangeAgreement]]:
     """As `evaluate`, apart for each quarter of the longest true distance."""
-    return {truth.name: agreement_by_range(found, truth.distances) for truth, found in _predictions(model, truths)}
+    return {truth.name: agreement_by_range(found, truth.distances) for truth, found in predictions(model, truths)}
 
 
-def _predictions(model: HasPairwise, truths: Sequence[Truth]) -> list[tuple[Truth, np.ndarray]]:
+def predictions(model: HasPairwise, truths: Sequence[Truth]) -> list[tuple[Truth, np.ndarray]]:
     """What the model says to each truth. It is asked once where truths look at the same states, or at some of them."""
     found: list[tuple[Truth, np.ndarray]] = []
     for truth in truths:

@@ -1,4 +1,4 @@
-"""The minimum action distance of a directed graph: what the cheapest walk from one node to another costs."""
+"""The minimum action distance of a directed graph: the cost of the cheapest path from one node to another."""
 
 from __future__ import annotations
 
@@ -10,10 +10,22 @@ from ..errors import InputError
 
 
 def minimum_action_distance(num_nodes: int, edges: np.ndarray, costs: np.ndarray | None = None) -> np.ndarray:
-    """The distances between all nodes, (n, n): entry [i, j] is infinite where j cannot be reached from i.
+    """The distances between all nodes of a directed graph.
 
-    `edges` holds one (from, to) pair per row. Each costs one action, or its entry of `costs`, which must be
-    positive; of parallel edges the cheapest counts, and an edge from a node to itself never matters.
+    Args:
+        num_nodes: n; nodes are numbered 0 to n - 1.
+        edges: integers (m, 2), one row (from, to) per edge. Of parallel edges the cheapest counts.
+        costs: the cost of each edge, (m,), positive; one action each if None.
+
+    Returns:
+        An array (n, n) whose entry [i, j] is the distance from i to j, infinite where j cannot be reached.
+
+    >>> import numpy as np
+    >>> import minaction as ma
+    >>> ma.minimum_action_distance(3, np.array([[0, 1], [1, 2], [2, 0]]))
+    array([[0., 1., 2.],
+           [2., 0., 1.],
+           [1., 2., 0.]])
     """
     edges = _checked_edges(num_nodes, edges)
     costs = np.ones(len(edges)) if costs is None else _checked_costs(edges, costs)
@@ -23,7 +35,7 @@ def minimum_action_distance(num_nodes: int, edges: np.ndarray, costs: np.ndarray
 
 
 def _cheapest(edges: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every distinct edge once, with the least of its costs (a sparse matrix would add parallel edges up)."""
+    """Every distinct edge once, with its lowest cost (a sparse matrix would sum parallel edges)."""
     order = np.lexsort((costs, edges[:, 1], edges[:, 0]))
     edges, costs = edges[order], costs[order]
     first = np.ones(len(edges), dtype=bool)

@@ -1,6 +1,6 @@
-"""OGBench's ant, many at once, stepped natively by MuJoCo on flat ground or in a maze.
+"""OGBench's ant, many at once, stepped by MuJoCo's batch simulation on flat ground or in a maze.
 
-An ant's state is its 29 numbers as OGBench observes them: position (3), orientation (4) and joint angles (8),
+The state of an ant is the 29 numbers that OGBench observes: position (3), orientation (4) and joint angles (8),
 then the velocities of all of these (6 + 8).
 """
 
@@ -27,7 +27,7 @@ _POSITIONS = 15  # how many of the 29 numbers are positions
 
 
 def mujoco_version() -> str:
-    """The version that is installed."""
+    """The installed version of MuJoCo."""
     try:
         return importlib.metadata.version("mujoco")
     except importlib.metadata.PackageNotFoundError:
@@ -35,7 +35,7 @@ def mujoco_version() -> str:
 
 
 class Ants:
-    """A fixed number of independent ants, each in a world of its own that looks like `model`."""
+    """A fixed number of independent ants, each in its own copy of the world `model`."""
 
     def __init__(self, model: Any, count: int, threads: int = 1) -> None:
         try:
@@ -53,15 +53,15 @@ class Ants:
         return np.concatenate([self.simulation.qpos, self.simulation.qvel], axis=1)
 
     def place(self, states: np.ndarray, which: np.ndarray | None = None) -> None:
-        """Put the ants (all, or those numbered `which`) into these states, forgetting all else about them."""
+        """Put the ants (all, or those numbered `which`) into these states, and reset everything else about them."""
         rows = np.arange(self.count) if which is None else which
         self.simulation.reset(rows)
         self.simulation.qpos[rows] = states[:, :_POSITIONS]
         self.simulation.qvel[rows] = states[:, _POSITIONS:]
-        self.simulation.forward(rows)  # as the environment does: its solver goes on from here
+        self.simulation.forward(rows)  # as the environment does: the solver is warm-started from here
 
     def move(self, which: np.ndarray, positions: np.ndarray) -> None:
-        """Put the torsos of the ants numbered `which` at x, y (n, 2) and leave all else as it is."""
+        """Put the torsos of the ants numbered `which` at x, y (n, 2) and leave everything else as it is."""
         self.simulation.qpos[which, :2] = positions
         self.simulation.forward(which)
 
@@ -75,8 +75,8 @@ class Ants:
 class ExactAnt:
     """OGBench's ant in one of its mazes as a function: the next states follow from states and actions alone.
 
-    In the teleport maze the holes are the deterministic ones. MuJoCo's solver begins anew in every step and not where
-    it ended a step ago, so that many steps agree with the environment's to the solver's tolerance, not to the bit.
+    In the teleport maze the holes are the deterministic ones. MuJoCo's solver is not warm-started with the result of
+    the step before, so many steps agree with the environment's to the solver's tolerance, not to the bit.
     """
 
     def __init__(self, maze: str, threads: int = 0) -> None:
@@ -97,7 +97,7 @@ def reset_states(positions: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """OGBench's posture at the start of an episode, at `positions` (n, 2), with `noise` (n, 29) added.
 
     The environment draws the noise uniformly within 0.1 for positions, normal with 0.1 for velocities, and
-    none where the ant is put; see `reset_noise`.
+    none for x and y; see `reset_noise`.
     """
     states = np.zeros((len(positions), STATE_SIZE))
     states[:, 2], states[:, 3] = 0.75, 1.0
@@ -107,7 +107,7 @@ def reset_states(positions: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 def reset_noise(random: np.random.Generator, count: int) -> np.ndarray:
-    """What OGBench adds to the posture at the start of an episode."""
+    """The noise (count, 29) that OGBench adds to the posture at the start of an episode."""
     uniform = random.uniform(-RESET_NOISE, RESET_NOISE, size=(count, _POSITIONS))
     normal = RESET_NOISE * random.standard_normal((count, STATE_SIZE - _POSITIONS))
     return np.concatenate([uniform, normal], axis=1)

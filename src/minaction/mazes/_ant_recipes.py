@@ -1,8 +1,8 @@
 """How OGBench's AntMaze data sets are made, with the walking policy that comes with this package.
 
-As with the ball every episode has a random generator of its own, so that the first episodes of a large data set are
-those of a small one. The same seed gives the same bytes with the same version of MuJoCo; another version integrates
-the ant differently.
+As with the ball, every episode has its own random generator, so the first episodes of a large data set are those of a
+small one. The same seed gives the same bytes with the same version of MuJoCo; another version integrates the ant
+differently.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..trajectories._dataset import Trajectories
+from .._progress import OnProgress
+from ..trajectories import Trajectories
 from ._ant import ACTION_SIZE, STATE_SIZE, Ants, maze_model, reset_noise, reset_states
 from ._layouts import ANT_LAYOUTS, MazeLayout
-from ._recipes import Draws, GoalSeekers, Progress, generators, in_blocks
+from ._recipes import Draws, GoalSeekers, generators, in_blocks
 from ._teleport import WHITE_HOLES, black_hole_at, hop, hops_as_mapped, white_hole_centre
 from ._walker import Walker
 from ._walking import random_directions
@@ -31,8 +32,8 @@ class AntRecipe:
 
     "navigate" and "stitch" head for goals as `GoalSeekers` says, "explore" follows random directions. `length` counts
     the states recorded of an episode; OGBench's own set has `published_episodes` episodes. In the teleport maze
-    `random_holes` is OGBench's: a black hole leads to any white hole, the observation is from before the hop, and
-    episodes that could not have happened in the deterministic maze are dropped.
+    `random_holes` behaves like OGBench's: a black hole leads to any white hole, the observation is from before the hop,
+    and episodes that are impossible in the deterministic maze are dropped.
     """
 
     maze: str
@@ -51,13 +52,13 @@ class AntRecipe:
         self,
         seed: int,
         episodes: int,
-        progress: Progress | None = None,
+        progress: OnProgress | None = None,
         keep_actions: bool = False,
         *,
         walker: Walker | None = None,
         threads: int = 0,
     ) -> Trajectories:
-        """The first `episodes` episodes of the endless data set that `seed` names, on `threads` threads (0: all)."""
+        """The first `episodes` episodes of the unlimited data set of `seed`, on `threads` threads (0: all)."""
         walker = Walker.load() if walker is None else walker
         model = maze_model(self.maze)
 
@@ -73,7 +74,7 @@ class AntRecipe:
     def roll_out(
         self, ants: Ants, walker: Walker, seed: int, episodes: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """States (episodes, length, 29), actions (episodes, length, 8) and how many goals every episode reached."""
+        """States (episodes, length, 29), actions (episodes, length, 8) and the goals reached in each episode."""
         randoms = generators(seed, episodes)
         draws = Draws.draw(self.layout, self.behaviour, randoms, (self.length, ACTION_SIZE), self.noise)
         seekers = GoalSeekers(self.layout, self.behaviour, draws, GOAL_TOLERANCE)
@@ -95,7 +96,7 @@ class AntRecipe:
         return states, actions, seekers.reached
 
     def _hop(self, ants: Ants, states: np.ndarray, randoms: list[np.random.Generator]) -> np.ndarray:
-        """Take the ants in a black hole to a white one; what is observed then."""
+        """Move the ants in a black hole to a white one, and return the observed states."""
         which = np.flatnonzero(black_hole_at(states[:, :2]) >= 0)
         if not len(which):
             return states

@@ -1,9 +1,9 @@
-"""OGBench's ball, many at once: only those that touch a wall are handed to MuJoCo.
+"""OGBench's ball, many at once: only those that touch a wall are passed to MuJoCo.
 
 A step of OGBench's PointMaze moves the ball by 0.2 times the action, sets its velocity to zero and lets
 MuJoCo run five frames. Away from the walls nothing acts on the ball, so the step is exactly position + 0.2
 action. Against a wall MuJoCo pushes it out, and because the velocity was zeroed, how far depends on the
-position after the jump alone, but for the tolerance of MuJoCo's solver.
+position after the jump alone, up to the tolerance of MuJoCo's solver.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import MissingExtra
-from ..exact._maze import STEP_LENGTH
-from ._layouts import OGBENCH_LAYOUTS, MazeLayout
+from ._layouts import OGBENCH_LAYOUTS, STEP_LENGTH, MazeLayout
 
 _FRAMES = 5  # MuJoCo steps per step of the environment
 
@@ -34,8 +33,8 @@ class BallMaze:
     def step(self, positions: np.ndarray, actions: np.ndarray, memory: np.ndarray | None = None) -> np.ndarray:
         """The positions (n, 2) after one step with the actions (n, 2), which are within [-1, 1].
 
-        MuJoCo's solver begins where it ended a step ago. `memory` (n, 2), zeros at first, holds that for every
-        ball and is updated here; without it pushes agree with the environment's to 1e-9 instead of to the bit.
+        MuJoCo's solver is warm-started with the result of the step before. `memory` (n, 2), initially zero, holds that
+        for every ball and is updated in place; without it pushes agree with the environment's to 1e-9, not to the bit.
         """
         memory = np.zeros_like(positions) if memory is None else memory
         moved = positions + STEP_LENGTH * actions
@@ -55,7 +54,7 @@ class BallMaze:
 
 
 def make_ogbench_maze(name: str, body: str = "point", **options: Any) -> Any:
-    """OGBench's own environment for a ball ("point") or an "ant", without Gymnasium's wrappers; it never ends."""
+    """OGBench's own environment for a ball ("point") or an "ant", without Gymnasium's wrappers; episodes never end."""
     try:
         from ogbench.locomaze import maze
     except ImportError:

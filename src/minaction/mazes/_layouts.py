@@ -1,4 +1,4 @@
-"""The maze maps as plain arrays, and how cells, positions and walls relate; nothing here needs a simulator.
+"""The maze maps as arrays, and how cells, positions and walls relate; nothing here needs a simulator.
 
 ::
 
@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+STEP_LENGTH = 0.2
+"""How far one step moves OGBench's ball at most, in x and in y."""
 
 _MEDIUM = """
 ########
@@ -91,7 +94,7 @@ class MazeLayout:
 
     @cached_property
     def cell_index(self) -> np.ndarray:
-        """For every cell its place in `free_cells`, -1 for a wall."""
+        """The index of every cell in `free_cells`, -1 for a wall."""
         index = np.full(self.walls.shape, -1)
         index[tuple(self.free_cells.T)] = np.arange(len(self.free_cells))
         return index

@@ -1,13 +1,13 @@
-"""Least numbers of steps, from rest to rest, of a ball with inertia (gymnasium-robotics' PointMaze).
+"""Minimum numbers of steps, from rest to rest, of a ball with inertia (gymnasium-robotics' PointMaze).
 
 Away from walls x and y are independent, each with bounded acceleration and bounded speed. A lattice holds
 this motion exactly: let time come in slices during which the acceleration is -A, 0 or A, speeds in multiples
 of A x slice and positions in multiples of half of A x slice^2. From position x and speed v (in these units) a
 slice with acceleration a leads to position x + 2 v + a and speed v + a; x - v stays even or odd, so only x =
 2 i + (v mod 2) is kept. A breadth-first search over (x, y, vx, vy) with all nine accelerations, keeping only
-slices in which the ball stays clear of the walls, gives least numbers of slices.
+slices in which the ball stays clear of the walls, gives minimum numbers of slices.
 
-The search holds one bit per starting position, 64 of them in a word, so that they are all followed together.
+The search uses one bit per starting position, 64 to a word, so that they are all followed together.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ MOTOR_FORCE = 100.0
 DAMPING = 1.0
 SPEED_LIMIT = 5.0
 
-# The simulator cuts the speed to 5 before the motor acts, so a ball under full power moves this fast.
+# The simulator clips the speed to 5 before the motor acts, so a ball at full power moves this fast.
 TOP_SPEED = SPEED_LIMIT + STEP_SECONDS * (MOTOR_FORCE - SPEED_LIMIT) / (BALL_MASS + STEP_SECONDS * DAMPING)
 
-_SUBDIVISION = 4  # clearance of the way is looked up on a lattice this much finer
-_SAMPLES = 8  # places looked at in one slice
+_SUBDIVISION = 4  # the clearance along a path is looked up on a lattice this much finer
+_SAMPLES = 8  # positions checked in one slice
 
 
 @dataclass(frozen=True)
 class SpeedLattice:
     """How finely speeds are resolved: `levels` of them from rest to top speed.
 
-    Positions are spaced so that the acceleration comes out right: the simulator's ball needs as long from
-    rest to top speed and back as one that accelerates with 23.82; four levels give 23.90, five 24.04.
+    Positions are spaced so that the acceleration is right: the simulator's ball takes as long from rest to top speed
+    and back as one with an acceleration of 23.82; four levels give 23.90, five 24.04.
     """
 
     levels: int = 4
@@ -66,8 +66,8 @@ class SpeedLattice:
 def least_steps(layout: MazeLayout, positions: np.ndarray, lattice: SpeedLattice | None = None) -> np.ndarray:
     """Steps between all pairs of positions at rest, (n, n); each is moved to the nearest of `rest_positions`.
 
-    The least number of slices, k, means that the least time lies above k - 1 slices and not above k; the
-    middle of the two is returned, in steps. Pairs on the same lattice point get 0.
+    A minimum of k slices means that the minimum time lies above k - 1 slices and not above k; the middle of the two is
+    returned, in steps. Pairs on the same lattice point get 0.
     """
     search = _Search(layout, lattice or SpeedLattice())
     places = search.nearest(np.asarray(positions, dtype=np.float64))
@@ -75,18 +75,18 @@ def least_steps(layout: MazeLayout, positions: np.ndarray, lattice: SpeedLattice
     return np.where(slices > 0, slices - 0.5, 0.0) * search.lattice.steps_per_slice
 
 
-def fastest_way(
+def fastest_path(
     layout: MazeLayout, start: np.ndarray, goal: np.ndarray, lattice: SpeedLattice | None = None
 ) -> np.ndarray:
-    """The states (x, y, vx, vy) at the ends of the slices of one fastest way, (slices + 1, 4).
+    """The states (x, y, vx, vy) at the ends of the slices of one fastest path, (slices + 1, 4).
 
-    Within a slice the acceleration is constant. A way that does not exist is refused.
+    Within a slice the acceleration is constant. Where there is no path, that is an error.
     """
     search = _Search(layout, lattice or SpeedLattice())
     places = search.nearest(np.array([start, goal], dtype=np.float64))
     slices = search.run(places[:1], places[1:])[0, 0]
     if np.isinf(slices):
-        raise InputError("There is no way between the two positions; choose others.")
+        raise InputError("There is no path between the two positions; choose others.")
     return search.trace(places[0], places[1], int(slices))
 
 
@@ -98,7 +98,7 @@ def _grid(layout: MazeLayout, per_cell: int) -> np.ndarray:
 
 
 class _Move(NamedTuple):
-    """One slice: the speeds before and after, the displacement in i, and from where the way is clear."""
+    """One slice: the speeds before and after, the displacement in i, and the positions from which it is clear."""
 
     before: tuple[int, int]
     after: tuple[int, int]
@@ -111,7 +111,7 @@ class _Search:
 
     def __init__(self, layout: MazeLayout, lattice: SpeedLattice) -> None:
         self.layout, self.lattice = layout, lattice
-        self.margin = lattice.levels + 1  # a slice never leads further
+        self.margin = lattice.levels + 1  # a slice never moves further
         self.shape = _grid(layout, lattice.rest_points_per_cell).shape[:2]
         self.moves = self._moves()
 
@@ -156,7 +156,7 @@ class _Search:
         return moves
 
     def run(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Least numbers of slices from up to 64 sources to all targets, (sources, targets)."""
+        """Minimum numbers of slices from up to 64 sources to all targets, (sources, targets)."""
         reached = self._nothing()
         bits = np.uint64(1) << np.arange(len(sources), dtype=np.uint64)
         for bit, (x, y) in zip(bits, sources + self.margin, strict=True):
@@ -168,11 +168,11 @@ class _Search:
             result[((at_rest[None] & bits[:, None]) != 0) & np.isinf(result)] = count
             before, reached = reached, self._advance(reached)
             if np.isfinite(result).all() or np.array_equal(before, reached):
-                return result  # all were found, or the rest cannot be reached
+                return result  # all were found, or the others cannot be reached
             count += 1
 
     def trace(self, source: np.ndarray, target: np.ndarray, slices: int) -> np.ndarray:
-        """The states along one way of `slices` slices, found backwards through what each slice reached."""
+        """The states along one path of `slices` slices, traced backwards through what each slice reached."""
         reached = [self._nothing()]
         reached[0][0, 0, *(source + self.margin)] = 1
         for _ in range(slices - 1):

@@ -1,7 +1,7 @@
 """gymnasium-robotics' PointMaze, many balls at once, and its data sets: a ball with inertia, randomly pushed.
 
-A step cuts the speed to 5 in x and in y, then MuJoCo integrates a hundredth of a second of force and damping.
-Away from the walls that is a linear formula; only the balls near a wall are handed to MuJoCo.
+A step clips the speed to 5 in x and in y, then MuJoCo integrates a hundredth of a second of force and damping.
+Away from the walls that is a linear formula; only the balls near a wall are passed to MuJoCo.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from .._progress import OnProgress
 from ..errors import MissingExtra
-from ..trajectories._dataset import Trajectories
+from ..trajectories import Trajectories
 from ._layouts import POINT_MAZE_LAYOUTS, MazeLayout
 from ._minimum_time import BALL_MASS, DAMPING, MOTOR_FORCE, SPEED_LIMIT, STEP_SECONDS
-from ._recipes import Progress, generators, in_blocks
+from ._recipes import generators, in_blocks
 
-_CONTACT_MARGIN = 0.01  # MuJoCo's contacts begin 0.002 before touching; beyond this distance there surely is none
+_CONTACT_MARGIN = 0.01  # MuJoCo's contacts begin 0.002 before touching; beyond this distance there are none
 _POSITION_NOISE = 0.25
 _GOAL_DISTANCE = 0.5
 
@@ -48,7 +49,7 @@ class InertialBallMaze:
     def _simulate(self, position: np.ndarray, speed: np.ndarray, action: np.ndarray) -> np.ndarray:
         data = self._data
         data.qpos[:], data.qvel[:], data.ctrl[:] = position, speed, action
-        data.qacc_warmstart[:] = 0.0  # otherwise the last digit would depend on the ball simulated before this one
+        data.qacc_warmstart[:] = 0.0  # otherwise the last digit would depend on the ball simulated before
         self._mujoco.mj_step(self._model, data)
         return np.concatenate([data.qpos, data.qvel])
 
@@ -56,7 +57,7 @@ class InertialBallMaze:
 def make_point_maze(name: str) -> Any:
     """gymnasium-robotics' own environment, without Gymnasium's wrappers."""
     try:
-        with contextlib.redirect_stderr(io.StringIO()):  # on import it talks about environments that are not used here
+        with contextlib.redirect_stderr(io.StringIO()):  # importing it prints messages about unrelated environments
             from gymnasium_robotics.envs.maze import maps, point_maze
     except ImportError:
         raise MissingExtra("Simulating gymnasium-robotics' mazes", "mazes") from None
@@ -69,18 +70,18 @@ def make_point_maze(name: str) -> Any:
 
 @dataclass(frozen=True)
 class RandomForceRecipe:
-    """Episodes of uniformly random actions, as long as the environment's own limit of `steps`.
+    """Episodes of uniformly random actions, as long as the environment's limit of `steps`.
 
-    As in OGBench's recipes, every episode has a random generator of its own, seeded with (seed, episode).
+    As in OGBench's recipes, every episode has its own random generator, seeded with (seed, episode).
     """
 
     maze: str
     steps: int
 
     def collect(
-        self, seed: int, episodes: int, progress: Progress | None = None, keep_actions: bool = False
+        self, seed: int, episodes: int, progress: OnProgress | None = None, keep_actions: bool = False
     ) -> Trajectories:
-        """The first `episodes` episodes of the endless data set that `seed` names."""
+        """The first `episodes` episodes of the unlimited data set of `seed`."""
         ball = InertialBallMaze(self.maze)
         return in_blocks(lambda block: self.roll_out(ball, seed, block), seed, episodes, progress, keep_actions)
 
@@ -97,7 +98,7 @@ class RandomForceRecipe:
 
 
 def _random_start(layout: MazeLayout, random: np.random.Generator) -> np.ndarray:
-    """At rest, as the environment's reset does it: around the centre of a random cell, not the goal's."""
+    """At rest, as after the environment's reset: around the centre of a random cell that is not the goal's."""
     goal = layout.centres[random.integers(len(layout.centres))] + random.uniform(-_POSITION_NOISE, _POSITION_NOISE, 2)
     while True:
         centre = layout.centres[random.integers(len(layout.centres))]

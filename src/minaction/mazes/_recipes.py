@@ -1,7 +1,7 @@
 """How OGBench's PointMaze data sets are made: a noisy ball that heads for goals along shortest routes.
 
-Every episode has a random generator of its own, seeded with (seed, episode): the first episodes of a large
-data set are those of a small one, and nothing depends on how many balls are stepped together.
+Every episode has its own random generator, seeded with (seed, episode): the first episodes of a large data set
+are those of a small one, and nothing depends on how many balls are stepped together.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._progress import OnProgress
 from ..errors import InputError
-from ..trajectories._dataset import Trajectories
+from ..trajectories import Trajectories
 from ._ball import BallMaze
 from ._layouts import MazeLayout
 from ._routes import cells_at_distance, next_cells, vertex_cells
@@ -24,21 +25,18 @@ STITCH_CELLS = 4
 
 _EPISODES_AT_ONCE = 1000
 
-Progress = Callable[[int, int], None]
-"""Called with the episodes done and their total."""
-
 
 def in_blocks(
     roll: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     seed: int,
     episodes: int,
-    progress: Progress | None,
+    progress: OnProgress | None,
     keep_actions: bool,
     at_once: int | None = None,
 ) -> Trajectories:
-    """Episodes 0, 1, ... many at a time, until there are enough.
+    """Episodes 0, 1, ..., made in blocks until there are enough.
 
-    `roll` gives the states and actions, (block, time, size), of those episodes of a block that are fit to be kept.
+    `roll` returns the states and actions, (kept, time, size), of the episodes of a block that are kept.
     """
     if episodes < 1 or seed < 0:
         raise InputError(f"Cannot make {episodes} episodes from seed {seed}; give at least 1, and a seed from 0 on.")
@@ -59,17 +57,17 @@ def in_blocks(
 
 
 def generators(seed: int, episodes: np.ndarray) -> list[np.random.Generator]:
-    """One for every episode."""
+    """One random generator per episode."""
     return [np.random.default_rng([seed, int(episode)]) for episode in episodes]
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Everything random about some episodes that head for goals, drawn beforehand."""
+    """Everything random about some goal-seeking episodes, drawn in advance."""
 
     start_cells: np.ndarray  # (episodes,)
     start: np.ndarray  # (episodes, 2)
-    goal_cells: np.ndarray  # (episodes, goals): one more than there are steps, so that they never run out
+    goal_cells: np.ndarray  # (episodes, goals): one more than steps, so that they never run out
     goals: np.ndarray  # (episodes, goals, 2)
     noise: np.ndarray  # (episodes, length, action size)
 
@@ -107,9 +105,9 @@ class Draws:
 
 
 class GoalSeekers:
-    """Which way each of some bodies is to go, and how many goals each has reached.
+    """The direction in which each of several bodies should go, and how many goals each has reached.
 
-    "navigate" heads for one random vertex cell after another; "stitch" for one cell four moves away and stays there.
+    "navigate" heads for one random vertex cell after another; "stitch" for one cell four moves away, and stays there.
     """
 
     def __init__(self, layout: MazeLayout, behaviour: str, draws: Draws, tolerance: float) -> None:
@@ -119,7 +117,7 @@ class GoalSeekers:
         self._one_after_another = behaviour == "navigate"
 
     def directions(self, positions: np.ndarray) -> np.ndarray:
-        """Unit vectors (n, 2) from positions (n, 2) to the centre of the next cell on the way."""
+        """Unit vectors (n, 2) from positions (n, 2) to the centre of the next cell on the route."""
         layout = self.layout
         cell = layout.cell_index[tuple(np.moveaxis(layout.cell_of(positions), -1, 0))]
         goal_cell = self.draws.goal_cells[np.arange(len(positions)), self._goal()]
@@ -127,7 +125,7 @@ class GoalSeekers:
         return towards / (np.linalg.norm(towards, axis=1, keepdims=True) + 1e-6)
 
     def arrive(self, positions: np.ndarray) -> None:
-        """Count the goals that were reached by coming to `positions`."""
+        """Count the goals reached at `positions`."""
         away = np.linalg.norm(positions - self.draws.goals[np.arange(len(positions)), self._goal()], axis=1)
         self.reached += away <= self.tolerance
 
@@ -149,9 +147,9 @@ class BallRecipe:
     published_episodes: int
 
     def collect(
-        self, seed: int, episodes: int, progress: Progress | None = None, keep_actions: bool = False
+        self, seed: int, episodes: int, progress: OnProgress | None = None, keep_actions: bool = False
     ) -> Trajectories:
-        """The first `episodes` episodes of the endless data set that `seed` names."""
+        """The first `episodes` episodes of the unlimited data set of `seed`."""
         ball = BallMaze(self.maze)
 
         def roll(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -161,7 +159,7 @@ class BallRecipe:
         return in_blocks(roll, seed, episodes, progress, keep_actions)
 
     def roll_out(self, ball: BallMaze, seed: int, episodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """States and actions, (episodes, length, 2) each, and how many goals every episode reached."""
+        """States and actions, (episodes, length, 2) each, and the goals reached in each episode."""
         draws = self._draw(ball.layout, seed, episodes)
         seekers = GoalSeekers(ball.layout, self.behaviour, draws, GOAL_TOLERANCE)
         position, memory = draws.start, np.zeros((len(episodes), 2))

@@ -1,11 +1,11 @@
-"""Routes over the cells of a maze: which cell comes next on a shortest way, which are worth heading for."""
+"""Routes over the cells of a maze: the next cell on a shortest path, and the cells that make useful goals."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..exact._maze import cell_distances
 from ._layouts import MazeLayout
+from ._truth import cell_distances
 
 # OGBench's oracle looks at the neighbours in this order and keeps the first of equally good ones.
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1))
@@ -18,7 +18,7 @@ def next_cells(layout: MazeLayout) -> np.ndarray:
     best = np.tile(np.arange(count)[:, None], (1, count))
     best_distance = distances.copy()
     for step in _NEIGHBOURS:
-        neighbour = layout.cell_index[tuple((layout.free_cells + step).T)]  # the map's rim is wall: never outside
+        neighbour = layout.cell_index[tuple((layout.free_cells + step).T)]  # the map's border is wall: never outside
         candidate = np.where(neighbour[:, None] >= 0, distances[neighbour], np.inf)
         closer = candidate < best_distance
         best = np.where(closer, neighbour[:, None], best)

@@ -1,7 +1,7 @@
-"""The holes of OGBench's teleport maze: an ant that comes near a black hole goes on from a white one.
+"""The holes of OGBench's teleport maze: an ant that comes near a black hole continues from a white one.
 
 OGBench draws the white hole at random. The paper makes it deterministic: each black hole leads to one white hole.
-White hole (1, 7) is walled in: whoever comes out of it stays there.
+White hole (1, 7) is walled in: an ant that comes out of it stays there.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import InputError
-from ..exact._graph import minimum_action_distance
-from ..exact._maze import cell_moves
-from ..trajectories._dataset import Trajectories
+from ..exact import minimum_action_distance
+from ..trajectories import Trajectories, shape_in_words
 from ._layouts import ANT_LAYOUTS, MazeLayout
+from ._truth import cell_moves
 
 LAYOUT: MazeLayout = ANT_LAYOUTS["teleport"]
 BLACK_HOLES = np.array([(4, 6), (5, 1)])
@@ -20,7 +20,7 @@ WHITE_HOLES = np.array([(1, 7), (6, 1), (6, 10)])
 DESTINATIONS = np.array([0, 2])
 """The white hole that each black hole leads to in the deterministic maze."""
 RADIUS = 1.5
-"""How near the middle of a black hole an ant is taken."""
+"""How close to the middle of a black hole an ant is taken."""
 
 _LONGEST_STEP = 2.0  # no ant walks that far in a step; the holes are at least 4 apart
 
@@ -38,7 +38,7 @@ def white_hole_centre(which: np.ndarray) -> np.ndarray:
 
 
 def hop(states: np.ndarray) -> np.ndarray:
-    """Ants (..., 29) after the deterministic maze had its way: those in a black hole are at their white hole."""
+    """Ants (..., 29) after the deterministic hop: those in a black hole are at its white hole."""
     hole = black_hole_at(states[..., :2])
     after = states.copy()
     after[..., :2] = np.where(hole[..., None] >= 0, white_hole_centre(DESTINATIONS[hole]), states[..., :2])
@@ -61,15 +61,19 @@ def _nearest(positions: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 
 def curate(data: Trajectories) -> Trajectories:
-    """The episodes of OGBench's stochastic teleport maze that could have happened in the deterministic one.
+    """The episodes of OGBench's stochastic teleport maze that are possible in the deterministic one.
 
-    As the paper does it: an episode with a hop to another white hole than the fixed one is dropped altogether.
+    As in the paper, an episode with a hop to any other white hole is dropped as a whole.
     """
-    if data.state_size < 2:
-        raise InputError(f"States of {data.state_size} numbers are not those of an ant; x and y come first.")
+    if len(data.state_shape) != 1 or data.state_shape[0] < 2:
+        raise InputError(
+            f"States of {shape_in_words(data.state_shape)} are not those of an ant, which begin with x and y."
+        )
     kept = [k for k in range(data.num_episodes) if hops_as_mapped(data.episode(k)[:, :2])]
     if not kept:
-        raise InputError(f"Each of the {data.num_episodes} episodes went through a wrong white hole; give more.")
+        raise InputError(
+            f"Each of the {data.num_episodes} episodes came out of a wrong white hole; give more episodes."
+        )
     actions = data.actions
     slices = [slice(data.offsets[k], data.offsets[k + 1]) for k in kept]
     return Trajectories.from_episodes(
@@ -79,7 +83,7 @@ def curate(data: Trajectories) -> Trajectories:
 
 
 def directed_cell_distances() -> np.ndarray:
-    """As `exact.maze.cell_distances`, with the hops as moves that lead one way; infinite where there is no way."""
+    """As `cell_distances`, with the hops as one-way moves; infinite where there is no path."""
     hops = np.stack([_free_index(BLACK_HOLES), _free_index(WHITE_HOLES[DESTINATIONS])], axis=1)
     return minimum_action_distance(len(LAYOUT.free_cells), np.concatenate([cell_moves(LAYOUT), hops]))
 

@@ -1,4 +1,4 @@
-"""The policy that walks OGBench's ant in a commanded direction: what it sees and how it acts."""
+"""The policy that walks OGBench's ant in a commanded direction: its inputs and its actions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .._files import read_tensors, write_tensors
 FEATURES = 29
 KIND = "ant walker"
 SHIPPED = Path(__file__).with_name("ant_walker.safetensors")
-# Rows of a matrix product: always as many, so that an action does not depend on how many ants there are, and few, so
-# that NumPy does not start threads, which cost far more than they bring here.
+# Rows of a matrix product: always the same number, so that an action does not depend on how many ants there are, and
+# few, so that NumPy does not start threads, which cost far more than they gain here.
 _ROWS = 4
 
 # The ant looks the same after a quarter turn. Seen from a torso turned by 90 degrees, a vector (x, y, z) is (y, -x, z)
@@ -25,7 +25,7 @@ _TORQUES = [2, 3, 4, 5, 6, 7, 0, 1]  # torques begin with the fourth leg, joint 
 
 
 def _four_turns(order: list[int], signs: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Which numbers, with which signs, are seen after 0, 1, 2 and 3 quarter turns, if `order` and `signs` are one."""
+    """The order and signs of the numbers after 0, 1, 2 and 3 quarter turns, given those of one turn."""
     orders, all_signs = [np.arange(len(order))], [np.ones(len(order), dtype=np.float32)]
     for _ in range(3):
         all_signs.append(all_signs[-1][order] * np.array(signs, dtype=np.float32))
@@ -57,7 +57,7 @@ def turn_actions(actions: Any, quarters: Any, xp: Any = np) -> Any:
 def quarters_ahead(seen: Any, xp: Any = np) -> Any:
     """By how many quarters to turn the torso of features (..., 29) so that the command points ahead, within 45 degrees.
 
-    A policy that sees the ant turned like this has a fourth of the commands to learn, and treats all of them alike.
+    A policy that sees the ant turned like this has only a quarter of the commands to learn, and treats all alike.
     """
     angle = xp.arctan2(seen[..., 5], seen[..., 4])
     return xp.round(angle / (0.5 * np.pi)).astype(int) % 4
@@ -67,8 +67,8 @@ def features(states: Any, directions: Any, xp: Any = np) -> Any:
     """What the policy sees (..., 29) of states (..., 27 from the height on) and unit directions (..., 2).
 
     Height (1); then as seen from the torso up, the commanded direction, velocity and rotation (3 each); joint
-    angles and their velocities (8 each). Which way the ant faces does not matter to how it walks, so that the
-    policy need not learn it.
+    angles and their velocities (8 each). Which way the ant faces does not affect how it walks, so the policy need
+    not learn it.
     """
     quaternion = states[..., 1:5]
     w, x, y, z = xp.moveaxis(quaternion / xp.linalg.norm(quaternion, axis=-1, keepdims=True), -1, 0)

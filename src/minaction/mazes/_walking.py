@@ -14,7 +14,7 @@ REDRAW = 100  # steps between two commands
 
 @dataclass(frozen=True)
 class Gait:
-    """How a number of episodes went."""
+    """How well the ants walked in some episodes."""
 
     speed: float
     """Displacement along the command per step."""
@@ -69,6 +69,6 @@ def is_healthy(states: np.ndarray) -> np.ndarray:
 
 
 def random_directions(random: np.random.Generator, count: int) -> np.ndarray:
-    """Unit vectors (count, 2), every direction as likely."""
+    """Unit vectors (count, 2) in uniformly random directions."""
     angle = random.uniform(0.0, 2.0 * np.pi, size=count)
     return np.stack([np.cos(angle), np.sin(angle)], axis=-1)

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from .._descriptions import describe
 from .._distance import Architecture, Distance
-from ..encoders import Network
-from ..errors import InputError, unknown_name
-from ..quasimetrics import QUASIMETRIC_NAMES
-from ..trajectories._dataset import Trajectories
+from ..encoders import MLP, Encoder
+from ..errors import InputError
+from ..quasimetrics import Quasimetric, Simple
+from ..registry import Registry
+from ..trajectories import Trajectories
 from ._sampling import EpisodeTable
 from ._states import States
 
 Terms = dict[str, Float[Array, ""]]
 
-_PAPER_NETWORK = Network()
 
-SYMMETRIC = ("l1", "l2")
+def _own() -> Mapping[str, Any]:
+    from ._presets import PRESETS
+
+    return PRESETS
+
+
+OBJECTIVES: Registry[Any] = Registry("objective", "minaction.objectives", _own)
+"""Every objective by name, as published; a variant has its own name behind a hyphen."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +43,16 @@ class Objective(ABC):
     whatever else the objective carries along (a target network, a multiplier).
     """
 
+    family: ClassVar[Registry[Any]] = OBJECTIVES
     name: ClassVar[str]
     asymmetric_only: ClassVar[bool] = False
     """Whether a symmetric distance would contradict what the objective is for."""
     adam_epsilon: ClassVar[float] = 1e-10
-    steps_to_a_piece: ClassVar[int] = 4
-    """How many steps to compile into one piece where few seeds are trained on a GPU: it pauses between two pieces. One
-    seed of MadDist did 3,830 steps a second with one to a piece, 4,370 with two and 4,470 with four."""
+    default_steps: ClassVar[int] = 50_000
+    """How long to train unless told otherwise."""
 
-    network: Network = _PAPER_NETWORK
-    quasimetric: str = "simple"
+    encoder: Encoder = field(default_factory=MLP)
+    quasimetric: Quasimetric = field(default_factory=Simple)
     learning_rate: float = 1e-4
     clip_norm: float | None = 50.0
     """Global gradient norm at which gradients are clipped; None for never."""
@@ -52,32 +62,38 @@ class Objective(ABC):
     MadDist on CliffWalking changes by up to .007, and averaged by up to .002."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, int | float) and not isinstance(value, bool) and not value >= 0:
-                raise InputError(f"{field.name} of {self.name} must not be negative or NaN, but is {value}.")
-            if ("batch" in field.name or "horizon" in field.name) and value < 1:
-                raise InputError(f"{field.name} of {self.name} must be at least 1, but is {value}.")
+        Architecture(self.encoder, self.quasimetric)  # refuses parts that do not fit each other
+        self.require_positive("learning_rate", "clip_norm")
+        self.require_not_negative("averaging")
         if self.averaging > 1:
             raise InputError(f"averaging of {self.name} is a part of the training, 0 to 1, but is {self.averaging}.")
-        if self.learning_rate <= 0 or (self.clip_norm is not None and self.clip_norm <= 0):
-            raise InputError("The learning rate and the gradient norm to clip at must be positive.")
-        if self.quasimetric.partition("/")[0] not in QUASIMETRIC_NAMES:
-            raise unknown_name("quasimetric", self.quasimetric, QUASIMETRIC_NAMES)
-        if self.asymmetric_only and self.quasimetric in SYMMETRIC:
+        if self.asymmetric_only and self.quasimetric.symmetric:
             raise InputError(
-                f"{self.name} learns an asymmetric distance, but {self.quasimetric!r} is symmetric; "
-                "choose a quasimetric such as 'iqe-maxmean' or 'simple'."
+                f"{self.name} learns an asymmetric distance, but {self.quasimetric.name!r} is symmetric; "
+                "choose a quasimetric such as 'iqe' or 'simple'."
             )
+
+    def require_positive(self, *names: str) -> None:
+        """Refuse fields that are not above 0 (NaN is not; None, where a field may be that, is let pass)."""
+        for name in names:
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InputError(f"{name} of {self.name} must be above 0, but is {value}.")
+
+    def require_not_negative(self, *names: str) -> None:
+        """Refuse fields that are below 0 or NaN."""
+        for name in names:
+            if not getattr(self, name) >= 0:
+                raise InputError(f"{name} of {self.name} must not be negative or NaN, but is {getattr(self, name)}.")
 
     @property
     def architecture(self) -> Architecture:
         """The shape of the distance it trains."""
-        return Architecture(self.network, self.quasimetric)
+        return Architecture(self.encoder, self.quasimetric)
 
     def hyperparameters(self) -> dict[str, Any]:
         """All settings, as JSON can hold them."""
-        return asdict(self)
+        return describe(self)
 
     def optimiser(self, steps: int) -> optax.GradientTransformation:
         """How gradients become updates, over a training of `steps` steps."""
@@ -94,6 +110,11 @@ class Objective(ABC):
     def tables(self, data: Trajectories) -> Any:
         """What `sample` needs to know of the data, as NumPy arrays; made once, on the host."""
         return EpisodeTable.of(data)
+
+    def more_states(self, tables: Any) -> np.ndarray | None:
+        """States (m, *shape) beyond the recorded ones that batches name, by the indices from `data.num_states` on."""
+        del tables
+        return None
 
     def init(self, distance: Distance) -> Any:
         """What is carried along beside the distance."""

@@ -50,6 +50,12 @@ class MadDist(Objective):
     constraint_horizon: int = 6
     """H_c"""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_positive("batch_size", "constraint_batch_size", "separation_limit")
+        self.require_positive("trajectory_horizon", "constraint_horizon")
+        self.require_not_negative("separation_weight", "constraint_weight")
+
     def sample(self, key: PRNGKeyArray, tables: EpisodeTable) -> MadDistBatch:
         pair_key, near_key, random_key = jax.random.split(key, 3)
         return MadDistBatch(

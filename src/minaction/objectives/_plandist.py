@@ -5,12 +5,13 @@ Steccanella and Jonsson, "State Representation Learning for Goal-Conditioned Rei
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._distance import Distance
+from ..quasimetrics import L1, Quasimetric
 from ._base import Objective, Terms
 from ._sampling import EpisodeTable, Pairs, trajectory_pairs
 from ._states import States
@@ -28,11 +29,16 @@ class PlanDist(Objective):
 
     name: ClassVar[str] = "plandist"
 
-    quasimetric: str = "l1"
+    quasimetric: Quasimetric = field(default_factory=L1)
     batch_size: int = 256
     constraint_weight: float = 0.01
     """w_c"""
     trajectory_horizon: int = 500
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_positive("batch_size", "trajectory_horizon")
+        self.require_not_negative("constraint_weight")
 
     def sample(self, key: PRNGKeyArray, tables: EpisodeTable) -> Pairs:
         return trajectory_pairs(key, tables, self.batch_size, self.trajectory_horizon)

@@ -7,7 +7,7 @@ Wang, Torralba, Isola and Zhang, "Optimal Goal-Reaching Reinforcement Learning v
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -16,15 +16,21 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from .._distance import Distance
-from ..encoders import Network
+from ..encoders import MLP, Encoder, Projected
 from ..errors import InputError
+from ..quasimetrics import IQE, Quasimetric
 from ._base import Objective, Terms
 from ._sampling import EpisodeTable, Pairs, any_states, transitions
 from ._states import States
 from ._terms import mean_squared_excess, push_term
 
-# An embedding, then a projector whose output is 64 components of 32 numbers.
-QRL_NETWORK = Network(stages=((512, 512, 128), (512, 2048)), activation="relu")
+
+def qrl_encoder(
+    hidden: tuple[int, ...] = (512, 512), latent: int = 128, projector: tuple[int, ...] = (512,)
+) -> Encoder:
+    """An embedding, then a projector whose output is 64 components of 32 numbers."""
+    base = MLP(hidden=hidden, latent=latent, activation="relu")
+    return Projected(base, hidden=projector, latent=2048, activation="relu")
 
 
 class QRLBatch(NamedTuple):
@@ -62,10 +68,9 @@ class QRL(Objective):
     name: ClassVar[str] = "qrl"
     asymmetric_only: ClassVar[bool] = True
     adam_epsilon: ClassVar[float] = 1e-8
-    steps_to_a_piece: ClassVar[int] = 1  # its steps are long: an H200 does 2,030 a second like this, 1,130 with four
 
-    network: Network = QRL_NETWORK
-    quasimetric: str = "iqe-maxmean/32"
+    encoder: Encoder = field(default_factory=qrl_encoder)
+    quasimetric: Quasimetric = field(default_factory=lambda: IQE(component_size=32))
     clip_norm: float | None = None
     batch_size: int = 1024
     push_offset: float = 15.0
@@ -79,8 +84,8 @@ class QRL(Objective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.push_sharpness <= 0 or self.initial_multiplier <= 0:
-            raise InputError(f"push_sharpness and initial_multiplier of {self.name} must be positive.")
+        self.require_positive("push_sharpness", "initial_multiplier", "multiplier_learning_rate")
+        self.require_not_negative("push_offset", "tolerance")
         if self.batch_size < 2:
             raise InputError(f"batch_size of {self.name} must be at least 2, to pair different states.")
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
-from ..trajectories._dataset import Trajectories
+from ..trajectories import Trajectories
 
 AnyArray = Array | np.ndarray
 """On the host when a table is made, on the device when it is used."""

@@ -1,8 +1,8 @@
 """How an objective looks at recorded states: by index, through an encoder, each call one batched pass.
 
 An index always means a row of `Trajectories.states`. Two ways lead from indices to embeddings, with the same gradients:
-`RecordedStates` encodes the rows that were asked for; `DistinctStates` encodes every different state once and looks the
-embeddings up, which is far cheaper where a data set has fewer different states than a batch has rows.
+`RecordedStates` encodes the rows that were asked for; `TabulatedStates` encodes every different state once and looks
+the embeddings up, which is far cheaper where a data set has fewer different states than a batch has rows.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Shaped
 
 from .._devices import Devices
 from .._distance import Distance
 from ..quasimetrics._blocks import different_pairs
+from ..quasimetrics._pairs import distances_of_rows
+from ..trajectories import Trajectories
 
 # Repetitions are found with a table of all pairs of states; where it is this many times a batch, few pairs repeat.
 _TABLE_PER_PAIR = 64
 
-Encode = Callable[[Float[Array, "rows size"]], Float[Array, "rows latent"]]
+Encode = Callable[[Shaped[Array, " rows *shape"]], Float[Array, "rows latent"]]
 Pair = tuple[Int[Array, "..."], Int[Array, "..."]]
 
 
@@ -58,7 +60,7 @@ class States(eqx.Module):
 class RecordedStates(States):
     """Rows as they were recorded."""
 
-    states: Float[Array | np.ndarray, "rows size"]
+    states: Shaped[Array | np.ndarray, " rows *shape"]
     devices: Devices = eqx.field(static=True, default=Devices())
 
     def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
@@ -66,13 +68,14 @@ class RecordedStates(States):
         return _split(self.devices.share_out(lambda rows: encode(self.states[rows]), rows), indices)
 
     def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
-        return jnp.all(self.states[first] == self.states[second], axis=-1)
+        equal = jnp.asarray(self.states)[first] == jnp.asarray(self.states)[second]
+        return jnp.all(equal, axis=tuple(range(first.ndim, equal.ndim)))
 
 
-class DistinctStates(States):
+class TabulatedStates(States):
     """A table of the different states, and which of them each recorded row is."""
 
-    table: Float[Array | np.ndarray, "distinct size"]
+    table: Shaped[Array | np.ndarray, " distinct *shape"]
     row: Int[Array | np.ndarray, " rows"]
     on_cpu: bool = eqx.field(static=True, default=False)
     """Whether to look pairs up and measure them a few at a time, which only a CPU's cache makes quicker."""
@@ -91,13 +94,31 @@ class DistinctStates(States):
         first, second = (self.row[side] for side in _joined(pairs))
         latent = distance.encoder(jnp.asarray(self.table))
         if len(self.table) ** 2 > _TABLE_PER_PAIR * len(first):
-            return _apart(distance.quasimetric.among(latent, latent, first, second), pairs)
+            return _apart(distances_of_rows(distance.quasimetric, latent, latent, first, second), pairs)
         once = different_pairs(first, second, len(self.table))
-        found = distance.quasimetric.among(latent, latent, once.first, once.second, once.how_many)
+        found = distances_of_rows(distance.quasimetric, latent, latent, once.first, once.second, once.how_many)
         return _apart(found[once.place], pairs)
 
     def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
         return self.row[first] == self.row[second]
+
+
+def as_recorded(data: Trajectories, more: np.ndarray | None, devices: Devices) -> RecordedStates:
+    """All recorded rows, and behind them those that an objective adds."""
+    return RecordedStates(with_more(data.states, more), devices)  # type: ignore[arg-type]
+
+
+def as_table(data: Trajectories, more: np.ndarray | None, on_cpu: bool = False) -> TabulatedStates:
+    """The different states of a data set, and behind them those that an objective adds."""
+    index = data.distinct.index
+    if more is not None:
+        index = np.concatenate([index, len(data.distinct) + np.arange(len(more), dtype=index.dtype)])
+    return TabulatedStates(with_more(data.distinct.states, more), index, on_cpu)  # type: ignore[arg-type]
+
+
+def with_more(states: np.ndarray, more: np.ndarray | None) -> np.ndarray:
+    """States, and behind them more of the same type."""
+    return states if more is None else np.concatenate([states, more.astype(states.dtype)])
 
 
 @jax.custom_vjp

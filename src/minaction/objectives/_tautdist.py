@@ -7,7 +7,7 @@ behind every choice made here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import equinox as eqx
@@ -18,16 +18,13 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from .._distance import Distance
-from ..encoders import Network
+from ..encoders import MLP, Encoder
 from ..errors import InputError
-from ..trajectories._dataset import Trajectories
+from ..trajectories import Trajectories
 from ._base import Objective, Terms
 from ._sampling import AnyArray, EpisodeTable, Pairs, any_states, below, trajectory_pairs
 from ._states import States
 from ._terms import excess
-
-# Distances jump where states lie close together (a wall, a cliff): Fourier features let the encoder follow.
-TAUT_NETWORK = Network(fourier_features=64, fourier_sigma=2.0)
 
 
 class DistinctBounds(eqx.Module):
@@ -76,7 +73,7 @@ class TautDist(Objective):
 
     name: ClassVar[str] = "tautdist"
 
-    network: Network = TAUT_NETWORK
+    encoder: Encoder = field(default_factory=lambda: MLP(fourier=64, fourier_sigma=2.0))
     learning_rate: float = 3e-4
     final_learning_rate: float = 6e-6
     clip_norm: float | None = 10.0
@@ -92,7 +89,8 @@ class TautDist(Objective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.reach <= 1:
+        self.require_positive("final_learning_rate", "batch_size", "bound_batch_size", "horizon", "most_distinct")
+        if not self.reach > 1:
             raise InputError(f"reach of {self.name} must be above 1, or half of all pairs are not pulled at all.")
         if not 0 < self.slack_stiffness <= self.taut_stiffness:
             raise InputError(f"slack_stiffness of {self.name} must be positive and at most taut_stiffness.")

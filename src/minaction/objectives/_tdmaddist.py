@@ -62,6 +62,8 @@ class TDMadDist(Objective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.require_positive("batch_size", "constraint_batch_size", "trajectory_horizon", "constraint_horizon")
+        self.require_not_negative("random_goal_weight", "constraint_weight")
         if not 0 < self.polyak <= 1:
             raise InputError(f"polyak of {self.name} must be above 0 and at most 1, but is {self.polyak}.")
 

@@ -1,7 +1,11 @@
-"""The distance put to work: planners that act in a simulator, and what came of it."""
+"""Planners that act in a simulator, guided by a distance, and how often they reach their goals."""
 
 from __future__ import annotations
 
+from ._arenas import CONTROLS as CONTROLS
+from ._arenas import Arena as Arena
+from ._arenas import PlannerDistance as PlannerDistance
+from ._arenas import arena_of as arena_of
 from ._controls import euclidean as euclidean
 from ._controls import untrained as untrained
 from ._controls import untrained_on as untrained_on

@@ -1,12 +1,12 @@
-"""Episodes acted out side by side in the exact simulator, planned again and again until every goal is reached."""
+"""Episodes executed side by side in the exact simulator, replanned at intervals until every goal is reached."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 
+from .._progress import OnProgress
 from ..mazes import _ant_recipes as ant_recipes
 from ..mazes import _recipes as recipes
 from ..mazes._ant import Ants, ExactAnt, maze_model, reset_noise, reset_states
@@ -15,14 +15,11 @@ from ._episodes import Episodes
 from ._random_shooting import RandomShooting, ScoreFunction, plan
 from ._simulators import ExactBall, TabulatedBall
 
-Progress = Callable[[int, int], None]
-"""Called with the number of steps done and the most there may be."""
-
 
 class Bodies(Protocol):
     """What moves in the episodes, one body in each, with the planner that moves it."""
 
-    tolerance: float  # a goal is reached when the body is no further from it than this
+    tolerance: float  # a goal counts as reached within this distance
     interval: int  # steps between two plans
 
     @property
@@ -35,14 +32,14 @@ class Bodies(Protocol):
         ...
 
     def step(self, which: np.ndarray, actions: np.ndarray) -> None:
-        """Move the bodies numbered `which`, and perhaps others that no longer matter, by the actions (k, A)."""
+        """Apply the actions (k, A) to the bodies numbered `which`; those that have arrived may move too."""
         ...
 
 
 def act(
-    bodies: Bodies, goals: np.ndarray, most_steps: int, progress: Progress | None = None
+    bodies: Bodies, goals: np.ndarray, most_steps: int, progress: OnProgress | None = None
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """The steps each episode took to its goal, (n,), -1 where it never got there, and its path, (steps + 1, 2)."""
+    """The steps that each episode took to its goal, (n,), -1 where it did not arrive, and its path, (steps + 1, 2)."""
     count = len(goals)
     visited, steps = [bodies.positions.copy()], np.full(count, -1)
     active = planned_for = np.arange(count)
@@ -79,7 +76,7 @@ class Balls:
         self._exact, self._table = ExactBall(maze), TabulatedBall(maze)
 
     def plan(self, which: np.ndarray, now: int) -> np.ndarray:
-        """The best of the sequences drawn for the seed, the episode and this step."""
+        """The best of the sequences drawn for this seed, episode and step."""
         draws = np.stack(np.broadcast_arrays(self._seed, which, now), axis=1)
         return plan(self._settings, self._table, self._distance, self.positions[which], self._goals[which], draws)[0]
 
@@ -91,10 +88,10 @@ class Balls:
 
 
 class WalkingAnts:
-    """OGBench's ant: recorded actions tried in MuJoCo and the best of them executed there.
+    """OGBench's ant: recorded actions are tried in MuJoCo, and the best of them executed there.
 
-    An episode begins in the environment's posture with its noise, drawn from `seed`. To the distance a goal is that
-    posture without noise, there.
+    An episode begins in the environment's initial posture with its noise, drawn from `seed`. The goal state that the
+    distance gets is the same posture without noise, at the goal.
     """
 
     tolerance = ant_recipes.GOAL_TOLERANCE
@@ -122,12 +119,12 @@ class WalkingAnts:
         return self._ants.states[:, :2]
 
     def plan(self, which: np.ndarray, now: int) -> np.ndarray:
-        """The best of what was recorded around here."""
+        """The best of the actions recorded nearby."""
         here, there = self._ants.states[which], self._goals[which]
         return plan_from_data(self._settings, self._segments, self._look_ahead, self._distance, here, there)[0]
 
     def step(self, which: np.ndarray, actions: np.ndarray) -> None:
-        """One step of the environment; ants that arrived rest."""
+        """One step of the environment; ants that have arrived get no torque."""
         everyone = np.zeros((self._ants.count, actions.shape[1]))
         everyone[which] = actions
         self._ants.step(everyone)

@@ -1,7 +1,7 @@
-"""The ant's planner: actions recorded in states like its own are tried in the simulator, the best repeated in part.
+"""The ant's planner: tries actions recorded near its state in the simulator and executes the beginning of the best.
 
-Random torques do not walk, so the candidates are what was done in the data set from the neighbourhood of the current
-state, as in the paper's appendix. Distances along the way decide, as in random shooting.
+Random torques do not walk, so the candidates are action sequences of the data set that start near the current state,
+as in the paper's appendix. They are scored by distances along the way, as in random shooting.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from .._model import DistanceModel
-from ..encoders._standardise import fit_statistics
+from ..encoders import input_statistics
 from ..errors import InputError
 from ..mazes._ant import ACTION_SIZE, STATE_SIZE, uprightness
-from ..trajectories._dataset import Trajectories
+from ..trajectories import Trajectories, shape_in_words
 from ._random_shooting import ScoreFunction, score_function
 from ._simulators import Simulator
 
-_UPRIGHT = 0.5  # the ant's up is within 60 degrees of the world's
-_SAME_STRETCH = 10  # steps of an episode that lead the same way
+_UPRIGHT = 0.5  # its up is within 60 degrees of the world's
+_SAME_STRETCH = 10  # steps of an episode that lead in the same direction
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class DatasetGuided:
     """The planner's settings.
 
     The candidates are the `horizon` actions that follow the recorded states nearest to the current one. They are
-    rolled out from the current state and scored by the smallest distance to the goal on the way; the first `interval`
-    actions of the best are executed, then everything is searched anew.
+    rolled out from the current state and scored by the smallest distance to the goal along the way; the first
+    `interval` actions of the best are executed, then the search starts again.
     """
 
     candidates: int = 100
     horizon: int = 40
     interval: int = 10
     nearby: int = 2048
-    """Among how many recorded states, the nearest in x and y, those nearest by the distance are searched."""
+    """How many recorded states, the nearest in x and y, are compared by the distance."""
 
     def __post_init__(self) -> None:
         for name in ("candidates", "horizon", "interval", "nearby"):
@@ -55,24 +55,24 @@ class DatasetGuided:
 class Segments:
     """The action sequences of a data set that can be repeated: those that begin with the ant upright.
 
-    "Nearest" is by the model's distance from the current state. Without a model (for distances that only know where
-    the goal is) it is by posture and velocity, which decide whether repeated torques do again what they did.
+    "Nearest" means by the model's distance from the current state. Without a model (for distances that only know the
+    position of the goal) it means by posture and velocity, which decide whether the same torques have the same effect.
 
-    Only the `nearby` states nearest in x and y are compared. The ant walks less than 0.2 in a step, so those few steps
-    away are among them, and it is fast however large the data set is. They are encoded when they are asked for: that
-    takes a small part of the time of the roll-outs, while the embeddings of a million states would fill gigabytes.
+    Only the `nearby` states nearest in x and y are compared, which is fast however large the data set is. The ant walks
+    less than 0.2 in a step, so states a few steps away are among them. They are encoded on demand: that takes a small
+    part of the time of the roll-outs, while the embeddings of a million states would fill gigabytes.
     """
 
     def __init__(self, data: Trajectories, settings: DatasetGuided, model: DistanceModel | None = None) -> None:
         if data.actions is None:
             raise InputError("The planner repeats recorded actions, but the data has none; read it with keep_actions.")
-        if data.state_size != STATE_SIZE or data.actions.shape[1:] != (ACTION_SIZE,):
+        if data.state_shape != (STATE_SIZE,) or data.actions.shape[1:] != (ACTION_SIZE,):
             raise InputError(
-                f"The data has states of {data.state_size} numbers and actions of shape {data.actions.shape[1:]}; "
-                f"those of an ant have {STATE_SIZE} and {ACTION_SIZE} numbers."
+                f"The data has states of {shape_in_words(data.state_shape)} and actions of {data.actions.shape[1]} "
+                f"numbers; those of an ant have {STATE_SIZE} and {ACTION_SIZE} numbers."
             )
         if model is not None:
-            score_function(model, STATE_SIZE)  # refuses a model of other states
+            score_function(model, (STATE_SIZE,))  # refuses a model of other states
         left = np.repeat(data.offsets[1:], data.lengths) - np.arange(data.num_states)
         long_enough = left >= settings.horizon
         self._first = np.flatnonzero(long_enough & (uprightness(data.states) > _UPRIGHT))
@@ -82,13 +82,13 @@ class Segments:
         self._settings, self._model, self._actions = settings, model, data.actions
         self._states = data.states[self._first]
         self._tree = KDTree(self._states[:, :2])
-        self._scale = np.asarray(fit_statistics(self._states).scale)
+        self._scale = np.asarray(input_statistics(self._states).scale)
 
     def following(self, states: np.ndarray) -> np.ndarray:
         """The candidate actions for each of the states (n, 29), nearest first, (n, candidates, horizon, 8).
 
-        Neighbours in time do the same. So of every stretch of an episode the nearest comes first, and further states
-        of the same stretches only where there are too few stretches.
+        Consecutive states lead to the same actions. So the nearest state of every stretch of an episode comes first,
+        and further states of the same stretches only where there are too few stretches.
         """
         return np.stack([self._following(state) for state in states])
 
@@ -118,7 +118,8 @@ def plan_from_data(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The first `interval` actions of the best candidate of every episode, (n, interval, 8), and its score, (n,).
 
-    A candidate that overturns the ant is taken only where all do: nothing recorded from upright ants leads on.
+    A candidate that overturns the ant is chosen only where all of them do: the recorded actions are those of upright
+    ants and would lead nowhere from there.
     """
     candidates = segments.following(states)
     actions = np.concatenate(candidates).astype(np.float64)
@@ -129,8 +130,8 @@ def plan_from_data(
         visited[:, step] = now
     overturned = (uprightness(visited) < _UPRIGHT).any(axis=1)
     scores = np.empty((len(states), settings.candidates))
-    for row, ways in enumerate(np.split(visited, len(states))):
-        scores[row] = _least_distances(distance, jnp.asarray(ways), jnp.asarray(goals[row], jnp.float32))
+    for row, paths in enumerate(np.split(visited, len(states))):
+        scores[row] = _least_distances(distance, jnp.asarray(paths), jnp.asarray(goals[row], jnp.float32))
     best = np.lexsort((scores, overturned.reshape(scores.shape)))[:, 0]
     rows = np.arange(len(states))
     return candidates[rows, best, : settings.interval], scores[rows, best]

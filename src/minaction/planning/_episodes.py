@@ -1,4 +1,4 @@
-"""Where episodes begin and where they are to end: OGBench's five start-goal pairs per maze, or a goal of one's own."""
+"""Starts and goals of episodes: OGBench's five start-goal pairs per maze, or a goal of the user's own."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 from ..errors import InputError, unknown_name
 from ..mazes._layouts import OGBENCH_LAYOUTS, MazeLayout
 
-# Row and column of start and goal, by maze and number of the pair, whatever moves in it: facts of OGBench.
+# Row and column of start and goal, by maze and number of the pair: OGBench's, the same for every body.
 TASK_CELLS = {
     "medium": (((1, 1), (6, 6)), ((6, 1), (1, 6)), ((5, 3), (4, 2)), ((6, 5), (6, 1)), ((2, 6), (1, 1))),
     "large": (((1, 1), (7, 10)), ((5, 4), (7, 1)), ((7, 4), (1, 10)), ((3, 8), (5, 4)), ((1, 1), (5, 4))),
     "giant": (((1, 1), (10, 14)), ((1, 14), (10, 1)), ((8, 14), (1, 1)), ((8, 3), (5, 12)), ((5, 9), (3, 8))),
 }
 ALL_TASKS = (1, 2, 3, 4, 5)
-NOISE = 1.0  # starts and goals are moved by up to this, in x and in y
+NOISE = 1.0  # starts and goals are displaced by up to this, in x and in y
 
 
 @dataclass(frozen=True)
 class Episodes:
-    """Where episodes begin and where they are to end, in x and y."""
+    """Where episodes begin and where they should end, in x and y."""
 
-    tasks: np.ndarray  # (n,) number of the pair, 0 for a goal of a person's own
+    tasks: np.ndarray  # (n,) number of the pair, 0 for a goal of the user's own
     starts: np.ndarray  # (n, 2)
     goals: np.ndarray  # (n, 2)
 
     @classmethod
     def draw(cls, maze: str, tasks: Sequence[int], episodes: int, seed: int) -> Episodes:
-        """`episodes` for each of the start-goal pairs, moved by noise as the environment moves them."""
+        """`episodes` for each of the start-goal pairs, displaced by noise as in the environment."""
         layout = _checked_layout(maze)
         _check_numbers(tasks, episodes)
         random = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Goal reaching as OGBench judges it: five start-goal pairs per maze, executed in the exact simulator."""
+"""Goal reaching as OGBench evaluates it: five start-goal pairs per maze, executed in the exact simulator."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._model import DistanceModel
+from .._progress import OnProgress
 from ..errors import InputError
-from ..exact._maze import STEP_LENGTH
 from ..mazes._ant import STATE_SIZE
-from ..mazes._layouts import OGBENCH_LAYOUTS
+from ..mazes._layouts import OGBENCH_LAYOUTS, STEP_LENGTH
 from ..mazes._walking_time import route_lengths
-from ..trajectories._dataset import Trajectories
-from ._acting import Balls, Bodies, Progress, WalkingAnts, act
+from ..trajectories import Trajectories
+from ._acting import Balls, Bodies, WalkingAnts, act
 from ._dataset_guided import DatasetGuided, Segments
 from ._episodes import Episodes
 from ._fields import learned_fields, step_truth
@@ -26,14 +26,14 @@ MOST_STEPS = 1000
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What came of the episodes of one start-goal pair."""
+    """The outcome of the episodes of one start-goal pair."""
 
     task: int
     episodes: int
     successes: int
     interval: tuple[float, float]  # Wilson's 95% interval of the success rate
-    mean_steps: float  # of the successful episodes; not a number where there are none
-    path_ratio: float  # length of their ways to the goal, divided by the least possible: the median
+    mean_steps: float  # of the successful episodes; NaN where there are none
+    path_ratio: float  # median of the length of their paths, divided by the shortest possible
 
     @property
     def success_rate(self) -> float:
@@ -43,19 +43,19 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class PlanningResult:
-    """What came of all episodes, together and by start-goal pair."""
+    """The outcome of all episodes, together and by start-goal pair."""
 
     maze: str
     settings: RandomShooting | DatasetGuided
     seed: int
-    tolerance: float  # a goal is reached no further from it than this
-    total: TaskResult  # task 0: all of them together
+    tolerance: float  # a goal counts as reached within this distance
+    total: TaskResult  # all episodes together, as task 0
     tasks: tuple[TaskResult, ...]
     paths: tuple[np.ndarray, ...] = field(repr=False)  # of every episode, (steps + 1, 2), task by task
     goals: np.ndarray = field(repr=False)  # (episodes of all tasks, 2)
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON can hold it, without the paths; what does not exist is null."""
+        """Plain values for JSON, without the paths; None where there is no number."""
         return {
             "maze": self.maze,
             "seed": self.seed,
@@ -73,15 +73,15 @@ def evaluate_planning(
     seed: int = 0,
     most_steps: int = MOST_STEPS,
     spacing: float | None = 0.1,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> PlanningResult:
-    """Let the ball's planner act in all episodes side by side and count how many reach their goal in `most_steps`.
+    """Let the ball's planner act in all episodes side by side, and count how many reach their goal in `most_steps`.
 
-    It looks ahead in the tabulated ball and acts in MuJoCo. A model's distances are interpolated on a lattice of
-    this `spacing` (see `fields`); with None every position is encoded. The same seed gives the same paths.
+    It looks ahead in the tabulated ball and acts in MuJoCo. A model's distances are interpolated on a lattice with
+    this `spacing` (see `_fields`); with None every position is encoded. The same seed gives the same paths.
     """
     settings = RandomShooting.for_maze(maze) if settings is None else settings
-    score = score_function(distance, state_size=2)
+    score = score_function(distance, (2,))
     if isinstance(distance, DistanceModel) and spacing is not None:
         score = learned_fields(distance, OGBENCH_LAYOUTS[maze], episodes.goals, spacing)
     balls = Balls(maze, episodes, settings, score, _checked_seed(seed))
@@ -100,15 +100,15 @@ def evaluate_ant_planning(
     seed: int = 0,
     most_steps: int = MOST_STEPS,
     threads: int = 0,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> PlanningResult:
     """The same for the ant, whose planner repeats actions of `data` and both looks ahead and acts in MuJoCo.
 
-    The ratio is that of the torso's way to the shortest one around the walls. `threads` (0: all) change nothing but
-    the time it takes.
+    The path ratio compares the torso's path with the shortest one around the walls. `threads` (0: all) only affects
+    how long it takes.
     """
     settings = DatasetGuided() if settings is None else settings
-    score = score_function(distance, STATE_SIZE)
+    score = score_function(distance, (STATE_SIZE,))
     segments = Segments(data, settings, distance if isinstance(distance, DistanceModel) else None)
     ants = WalkingAnts(maze, episodes, settings, segments, score, _checked_seed(seed), threads)
     steps, paths = act(ants, episodes.goals, most_steps, progress)
@@ -129,7 +129,7 @@ def _summary(
     walked: np.ndarray,
     least: np.ndarray,
 ) -> PlanningResult:
-    # A start beside its goal is reached in a step or two, whatever the planner does: its ratio says nothing.
+    # A goal beside its start is reached in a step or two whatever the planner does: its ratio says nothing.
     ratios = np.where(least > 2 * bodies.tolerance, walked / np.maximum(least, 1e-9), np.nan)
     parts = [_task_result(int(task), steps, ratios, episodes.tasks == task) for task in np.unique(episodes.tasks)]
     total = _task_result(0, steps, ratios, np.ones(len(steps), dtype=bool))
@@ -137,32 +137,25 @@ def _summary(
 
 
 def _task_result(task: int, steps: np.ndarray, ratios: np.ndarray, chosen: np.ndarray) -> TaskResult:
+    from scipy.stats import binomtest  # takes most of a second to load
+
     reached = chosen & (steps >= 0)
     successes, count = int(reached.sum()), int(chosen.sum())
     told = ratios[reached & np.isfinite(ratios)]
+    interval = binomtest(successes, count).proportion_ci(0.95, method="wilson")
     return TaskResult(
         task=task,
         episodes=count,
         successes=successes,
-        interval=wilson_interval(successes, count),
+        interval=(float(interval.low), float(interval.high)),
         mean_steps=float(steps[reached].mean()) if successes else float("nan"),
         path_ratio=float(np.median(told)) if len(told) else float("nan"),
     )
 
 
-def wilson_interval(successes: int, count: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Wilson's score interval of a probability, at 95% confidence unless told otherwise."""
-    if not 0 <= successes <= count or count == 0:
-        raise InputError(f"{successes} successes of {count} are no sample; give at least one trial.")
-    share, square = successes / count, z * z
-    middle = (share + square / (2 * count)) / (1 + square / count)
-    half = z / (1 + square / count) * np.sqrt(share * (1 - share) / count + square / (4 * count * count))
-    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
-
-
 def _checked_seed(seed: int) -> int:
     if seed < 0:
-        raise InputError(f"The seed is {seed}; give one from 0 on.")
+        raise InputError(f"The seed is {seed}; it must be 0 or more.")
     return seed
 
 

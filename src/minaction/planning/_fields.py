@@ -1,7 +1,7 @@
-"""Distances to a few goals as pictures of the maze: computed once on a lattice, then looked up while planning.
+"""Distances to a few goals as fields over the maze: computed once on a lattice, then interpolated while planning.
 
-A planner asks for the distances of millions of positions to a handful of goals, and positions in a maze are two
-numbers. Encoding a lattice once and interpolating is hundreds of times cheaper than encoding every position.
+A planner needs the distances of millions of positions to a handful of goals, and positions in a maze are two numbers.
+Encoding a lattice once and interpolating is hundreds of times cheaper than encoding every position.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from scipy.spatial import KDTree
 
 from .._model import DistanceModel
 from ..errors import InputError
-from ..exact._maze import STEP_LENGTH, free_lattice
-from ..mazes._layouts import MazeLayout
+from ..mazes._layouts import STEP_LENGTH, MazeLayout
+from ..mazes._truth import free_lattice
 
-_DEEPEST = 0.4  # how far into a wall's margin MuJoCo may let the ball sink, on its way through a step
+_DEEPEST = 0.4  # how deep into a wall's margin MuJoCo may let the ball sink during a step
 
 
 class GoalFields(eqx.Module):
@@ -36,7 +36,7 @@ class GoalFields(eqx.Module):
 
     @classmethod
     def from_points(cls, points: np.ndarray, values: np.ndarray, goals: np.ndarray, spacing: float) -> GoalFields:
-        """From the values (goals, n) at lattice points (n, 2); elsewhere the value of the nearest point holds."""
+        """From the values (goals, n) at lattice points (n, 2); elsewhere the value of the nearest point is used."""
         origin = points.min(axis=0)
         places = np.round((points - origin) / spacing).astype(np.int64)
         known = np.zeros(places.max(axis=0) + 1, dtype=bool)
@@ -48,9 +48,9 @@ class GoalFields(eqx.Module):
         return cls(filled, jnp.asarray(goals, jnp.float32), jnp.asarray(origin, jnp.float32), spacing)
 
     def __call__(self, states: jax.Array, goals: jax.Array) -> jax.Array:
-        """From `states` to `goals`, which are among those it was made for (the nearest of them is taken).
+        """From `states` to `goals`, which are among those it was made for (the nearest one is taken).
 
-        Of both only the first two numbers, x and y, matter.
+        Only the first two numbers of a state, x and y, matter.
         """
         states, goals = states[..., :2], goals[..., :2]
         which = jnp.argmin(jnp.abs(goals[..., None, :] - self.goals).max(axis=-1), axis=-1)
@@ -78,7 +78,7 @@ def learned_fields(model: DistanceModel, layout: MazeLayout, goals: np.ndarray, 
 
 
 def step_truth(layout: MazeLayout, goals: np.ndarray) -> GoalFields:
-    """The least numbers of steps of OGBench's ball to the goals (n, 2), solved on the lattice of `exact.maze`.
+    """The minimum numbers of steps of OGBench's ball to the goals (n, 2), solved on the lattice of `mazes._truth`.
 
     A goal is moved to its nearest lattice point: by at most 0.1 in x and in y, half a step.
     """
@@ -88,13 +88,13 @@ def step_truth(layout: MazeLayout, goals: np.ndarray) -> GoalFields:
 def walking_truth(layout: MazeLayout, goals: np.ndarray, speed: float) -> GoalFields:
     """The steps of a body that walks `speed` per step to the goals (n, 2), on the same lattice.
 
-    A way along the lattice's eight directions is up to 8% longer than it need be.
+    A path along the lattice's eight directions is up to 8% longer than the shortest.
     """
     return _solved(layout, goals, lambda moved: np.hypot(*moved.T) / speed)
 
 
 def _solved(layout: MazeLayout, goals: np.ndarray, cost: Callable[[np.ndarray], np.ndarray]) -> GoalFields:
-    """The least costs to the goals, where `cost` tells those of moving by (m, 2)."""
+    """The minimum costs to the goals, where `cost` maps moves (m, 2) to their costs (m,)."""
     goals = np.unique(goals, axis=0)
     lattice = free_lattice(layout)
     count = len(lattice.points)

@@ -1,7 +1,7 @@
-"""Random-shooting model-predictive control, as the paper plans: draw, look ahead, score, act a little, plan again.
+"""Random-shooting model-predictive control, as in the paper: sample, roll out, score, execute a little, plan again.
 
-The planner is weak on purpose: it sees no further than its random candidates reach, so that what it achieves is
-what the distance contributes. Many episodes are planned for side by side.
+The planner is weak on purpose: it sees no further than its random candidates reach, so what it achieves is what the
+distance contributes. Many episodes are planned side by side.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._distance import Distance
 from .._model import DistanceModel
 from ..errors import InputError, unknown_name
+from ..trajectories import shape_in_words
 from ._simulators import Simulator
 
 ScoreFunction = Callable[[jax.Array, jax.Array], jax.Array]
 """d(states (..., D), goals (..., D)) for compiled code; leading axes broadcast."""
 
-# x and y each back, still or ahead: eight directions and staying.
+# Back, still or ahead in x and in y: eight directions, and staying put.
 ACTIONS = np.array([(x, y) for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0)], dtype=np.float32)
 
-_MOST_COPIES = 1 << 17  # simulated side by side in one call; bounds memory, whatever the number of episodes
+_MOST_COPIES = 1 << 17  # simulated in one call, which bounds memory however many episodes there are
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,9 @@ class RandomShooting:
     """The planner's settings.
 
     A candidate is a sequence of `horizon` steps made of random actions, each held for `repeat` steps. Its score is
-    the smallest distance to the goal on the way. The first `interval` steps of the best one are executed, then
-    everything is drawn anew. With `score_every` above 1 only every so many steps of a candidate are scored, which is
-    that much cheaper.
+    the smallest distance to the goal along the way. The first `interval` steps of the best one are executed, then new
+    candidates are drawn. With `score_every` = k only every k-th step of a candidate is scored, which is k times
+    cheaper.
     """
 
     candidates: int = 100
@@ -57,7 +59,7 @@ class RandomShooting:
 
     @classmethod
     def for_maze(cls, maze: str, **changes: int) -> RandomShooting:
-        """The defaults for one of OGBench's mazes, but for `changes`."""
+        """The defaults for one of OGBench's mazes, except for `changes`."""
         if maze not in DEFAULTS:
             raise unknown_name("maze of OGBench", maze, DEFAULTS)
         return replace(DEFAULTS[maze], **changes)
@@ -66,22 +68,37 @@ class RandomShooting:
 DEFAULTS = {
     "medium": RandomShooting(horizon=50, repeat=5, interval=5),
     "large": RandomShooting(horizon=100, repeat=10, interval=10),
-    # Near enough for the exact truth to reach its goals well within 1000 steps, far enough to see past the dents of a
-    # distance that was hardly trained; reproductions/RESULTS.md has the numbers.
+    # Short enough for the exact truth to reach its goals well within 1000 steps, long enough to see past the local
+    # minima of a barely trained distance; reproductions/RESULTS.md has the numbers.
     "giant": RandomShooting(horizon=100, repeat=20, interval=10),
 }
 
 
-def score_function(distance: DistanceModel | ScoreFunction, state_size: int) -> ScoreFunction:
+class _NetworkScore(eqx.Module):
+    """A model's network as a `ScoreFunction`; a pytree, so that its weights are arguments of the compiled planner."""
+
+    network: Distance
+    state_shape: tuple[int, ...] = eqx.field(static=True)
+
+    def __call__(self, states: jax.Array, goals: jax.Array) -> jax.Array:
+        # Encoded before they are broadcast: every candidate of an episode has the same goal.
+        return self.network.quasimetric(self._embed(states), self._embed(goals))
+
+    def _embed(self, states: jax.Array) -> jax.Array:
+        lead = states.shape[: states.ndim - len(self.state_shape)]
+        return self.network.encoder(states.reshape(-1, *self.state_shape)).reshape(*lead, -1)
+
+
+def score_function(distance: DistanceModel | ScoreFunction, state_shape: tuple[int, ...]) -> ScoreFunction:
     """What candidates are scored with: a model's network, or a function of states and goals as it is."""
     if not isinstance(distance, DistanceModel):
         return distance
-    if distance.state_size != state_size:
+    if distance.state_shape != state_shape:
         raise InputError(
-            f"The model takes states of {distance.state_size} numbers, but the simulator's have {state_size}; "
-            "plan with a model of this task."
+            f"The model takes states of {shape_in_words(distance.state_shape)}, but the simulator's have "
+            f"{shape_in_words(state_shape)}; plan with a model of this task."
         )
-    return distance.network
+    return _NetworkScore(distance.network, state_shape)
 
 
 def plan(
@@ -95,15 +112,15 @@ def plan(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The first `interval` actions of the best candidate of every episode, (n, interval, A), and its score, (n,).
 
-    A row of `draws` (n, k), whole numbers such as seed, episode and step, fixes all that is drawn for an episode, so
-    that it does not depend on the others.
+    A row of `draws` (n, k), integers such as seed, episode and step, determines all that is drawn for an episode, which
+    therefore does not depend on the others.
     """
     group = max(1, _MOST_COPIES // settings.candidates)
     chosen, scores = [], []
     for start in range(0, len(states), group):
         part = slice(start, start + group)
         count = len(states[part])
-        # Few sizes, so that few programs are compiled while episodes end one after another.
+        # Padded to a few sizes, so that few programs are compiled as one episode after another ends.
         padding = np.minimum(np.arange(min(group, _rounded_up(count))), count - 1)
         here, there = (jnp.asarray(array[part][padding], jnp.float32) for array in (states, goals))
         numbers = jnp.asarray(draws[part][padding], jnp.uint32)

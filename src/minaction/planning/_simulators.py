@@ -1,8 +1,7 @@
-"""Simulators that move many copies at once: MuJoCo itself to act in, and a table made from it to look ahead with.
+"""Simulators that step many copies at once: MuJoCo itself to act in, and a table made from it to look ahead with.
 
-A step of OGBench's ball ends where MuJoCo pushes it from the position after its jump, and no velocity is carried
-over. The ball is small beside a cell, so that push depends on the quarter of the cell it is in and on the three cells
-that meet there::
+In one step OGBench's ball jumps and MuJoCo pushes it out of the walls; no velocity is carried over. The ball is small
+compared with a cell, so that push depends on the quarter of the cell it is in and on the three cells that meet there::
 
     +-----------+-----------+      u, v    distance from the cell's middle, towards the corner, in x and in y
     |   above   | diagonal  |      bit 1   the cell beside, in x, is a wall
@@ -29,20 +28,19 @@ import platformdirs
 
 from .._files import read_tensors, write_tensors
 from ..errors import InputError, MissingExtra, unknown_name
-from ..exact._maze import STEP_LENGTH
 from ..mazes._ball import BallMaze
-from ..mazes._layouts import OGBENCH_LAYOUTS, MazeLayout
+from ..mazes._layouts import OGBENCH_LAYOUTS, STEP_LENGTH, MazeLayout
 
 _SPACING = 0.01
-_FIRST = 1.2  # nearer to the middle of its cell the ball touches nothing, whatever is around it
+_FIRST = 1.2  # closer to the middle of its cell the ball touches nothing, whatever surrounds the cell
 _LEAST_CLEARANCE = 0.3  # the ball, pushed out after every step, never gets deeper into a wall than this
-_TABLE_VERSION = 1  # raised when the same simulator would give another table
+_TABLE_VERSION = 1  # increased when the same simulator would give another table
 _KIND = "ball-table"
 _log = logging.getLogger(__name__)
 
 
 class Simulator(Protocol):
-    """Moves any number of independent copies by one step; the next state depends on state and action alone."""
+    """Steps any number of independent copies; the next state depends on state and action alone."""
 
     def step(self, states: Any, actions: Any) -> Any:
         """The states (n, D) after the actions (n, A)."""
@@ -50,7 +48,7 @@ class Simulator(Protocol):
 
 
 class ExactBall:
-    """OGBench's ball as MuJoCo moves it: what actions are executed in."""
+    """OGBench's ball as MuJoCo moves it; actions are executed in it."""
 
     def __init__(self, maze: str) -> None:
         self._ball = BallMaze(_checked_maze(maze))
@@ -95,7 +93,7 @@ class TabulatedBall(eqx.Module):
         return moved + side * self._push(pattern, jnp.abs(offset))
 
     def _push(self, pattern: jax.Array, place: jax.Array) -> jax.Array:
-        """The push towards the corner (negative: away from it), linear between the points of the table."""
+        """The push towards the corner (negative: away from it), linear between the table's points."""
         count = round(len(self.pushes) ** 0.5 / 8**0.5)
         scaled = jnp.clip((place - _FIRST) / _SPACING, 0.0, count - 1 - 1e-3)
         low = jnp.floor(scaled)
@@ -114,7 +112,7 @@ def table_path(maze: str) -> Path:
 
 
 def _kept_table(maze: str) -> np.ndarray:
-    """The table from the cache if it is there, whole and of this simulator, otherwise from MuJoCo."""
+    """The table from the cache if it is there, intact and of this simulator, otherwise from MuJoCo."""
     path = table_path(maze)
     try:
         simulator = importlib.metadata.version("mujoco")
@@ -132,7 +130,7 @@ def _kept_table(maze: str) -> np.ndarray:
     try:
         write_tensors(path, _KIND, {"pushes": table}, {"made": {**identity, "checksum": _checksum(table)}})
     except InputError as error:
-        _log.warning("The table of the ball in %s was made but could not be kept for the next time: %s", maze, error)
+        _log.warning("The table of the ball in %s was made but could not be cached: %s", maze, error)
     return table
 
 
@@ -148,7 +146,7 @@ def _make_table(maze: str) -> np.ndarray:
         row, column, quarter = np.argwhere((patterns == pattern) & ~layout.walls[:, :, None])[0]
         side = np.array([2.0 * (quarter % 2) - 1, 2.0 * (quarter // 2) - 1])
         positions = layout.centre(np.array([row, column])) + side * local
-        # Deeper than the ball ever gets MuJoCo is not asked; the push there stays that of the nearest point asked.
+        # MuJoCo is not asked deeper than the ball ever gets; there the push of the nearest point asked is used.
         asked = layout.clearance(positions) > _LEAST_CLEARANCE
         found = np.zeros_like(positions)
         found[asked] = ball.step(positions[asked], np.zeros_like(positions[asked])) - positions[asked]

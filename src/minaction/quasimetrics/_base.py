@@ -1,24 +1,47 @@
-"""`Quasimetric`: what every distance on the latent space offers, and what it promises."""
+"""The contract of a quasimetric: a description that is frozen and serialisable, and the module that it builds."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import equinox as eqx
-import jax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..errors import InputError
-from ._blocks import Count, measured_in_blocks
-
-# Differences of embeddings that are made in pieces stay in a CPU's cache, which is several times faster.
-_CACHE_BYTES = 4 << 20
+from ..registry import Registry
 
 
-class Quasimetric(eqx.Module):
-    """A distance q(x, y) on R^k that need not be symmetric.
+def _own() -> Mapping[str, Any]:
+    from ._iqe import IQE
+    from ._norms import L1, L2
+    from ._simple import Max, Mean, Simple, Sum
+    from ._wide_norm import WideNorm
+
+    members: dict[str, Any] = {member.name: member for member in (Simple, Max, Sum, Mean, WideNorm, IQE, L1, L2)}
+    return {**members, "iqe-sum": IQE(reduction="sum")}
+
+
+QUASIMETRICS: Registry[Any] = Registry("quasimetric", "minaction.quasimetrics", _own)
+"""Every quasimetric by name."""
+
+
+class QuasimetricModule(eqx.Module):
+    """What a quasimetric builds: distances between embeddings, with weights if it learns any."""
+
+    @abstractmethod
+    def __call__(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch k"]) -> Float[Array, "*#batch"]:
+        """The distance from `x` to `y`: the last axis is reduced, the leading ones broadcast.
+
+        All pairs are `q(x[:, None], y[None, :])`; what depends on `x` alone should be computed once per row of `x`.
+        """
+
+
+@dataclass(frozen=True)
+class Quasimetric(ABC):
+    """Describes a distance q(x, y) on R^k that need not be symmetric.
 
     Every member keeps these laws, for all x, y, z and c > 0 and for any value of what it learns:
 
@@ -27,72 +50,23 @@ class Quasimetric(eqx.Module):
     - triangle inequality: q(x, z) <= q(x, y) + q(y, z)
     - positive homogeneity: q(c x, c y) = c q(x, y)
 
-    Where a law is a kink (x = y above all) the gradient is finite: one of the one-sided slopes, or zero.
-    A member says in its docstring why the laws hold and in which direction it measures.
+    Where a law is a kink (x = y above all) the gradient is finite: one of the one-sided slopes, or zero. A member says
+    in its docstring why the laws hold and in which direction it measures; `minaction.testing` checks them.
     """
 
+    family: ClassVar[Registry[Any]] = QUASIMETRICS
     name: ClassVar[str]
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether q(x, y) = q(y, x)."""
-        return False
-
-    def __call__(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch _"]) -> Float[Array, "*#batch"]:
-        """The distance from `x` to `y`: the last axis is reduced, the leading ones broadcast.
-
-        All pairs are `q(x[:, None], y[None, :])`; what depends on `x` alone is computed once per row of `x`.
-        """
-        if x.shape[-1] != y.shape[-1]:
-            raise InputError(
-                f"Cannot measure from a latent of {x.shape[-1]} numbers to one of {y.shape[-1]}; "
-                "encode both with the same encoder."
-            )
-        self.check_size(x.shape[-1])
-        return self.between(x, y)
+    symmetric: ClassVar[bool] = False
+    """Whether q(x, y) = q(y, x)."""
 
     @abstractmethod
-    def between(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch k"]) -> Float[Array, "*#batch"]:
-        """The distance itself, for latents whose size was checked."""
+    def build(self, latent_size: int, *, key: PRNGKeyArray) -> QuasimetricModule:
+        """A module for embeddings of so many numbers; whatever it learns has its starting values."""
 
-    def among(
-        self,
-        x: Float[Array, "sources k"],
-        y: Float[Array, "targets k"],
-        first: Int[Array, " n"],
-        second: Int[Array, " n"],
-        count: Count | None = None,
-    ) -> Float[Array, " n"]:
-        """q(x[first], y[second]), for a CPU and many pairs of few rows; of the first `count` pairs, if that is given,
-        and for the others nothing that means anything.
-        """
-        return measured_in_blocks((self, x, y), first, second, len(first) if count is None else count)
-
-    def every_pair(self, x: Float[Array, "sources k"], y: Float[Array, "targets k"]) -> Float[Array, "sources targets"]:
-        """q(x[:, None], y[None]), for a CPU: as many pairs at a time as its cache holds."""
-        few = min(len(x), len(y))
-        together = max(1, _CACHE_BYTES // (4 * few * x.shape[1]))
-        if len(y) == few:
-            return jax.lax.map(lambda row: self.between(row, y), x, batch_size=together)
-        return jax.lax.map(lambda row: self.between(x, row), y, batch_size=together).T
-
-    def check_size(self, latent_size: int) -> None:
-        """Refuse a latent size that this distance cannot measure."""
+    def check(self, latent_size: int) -> None:
+        """Refuse a latent size that cannot be measured; any can, unless a member says otherwise."""
         if latent_size < 1:
             raise InputError(f"A latent of {latent_size} numbers cannot be measured; choose a size of at least 1.")
-
-    def to_config(self) -> dict[str, Any]:
-        """What `quasimetric_from_config` needs to build it again, fit for JSON; without what was learned."""
-        return {"name": self.name, **self.hyperparameters()}
-
-    @abstractmethod
-    def hyperparameters(self) -> dict[str, Any]:
-        """The arguments it was built with: numbers, strings, and descriptions of other members."""
-
-    @classmethod
-    def from_hyperparameters(cls, hyperparameters: Mapping[str, Any]) -> Quasimetric:
-        """The inverse of `hyperparameters`; whatever is learned has its starting values."""
-        return cls(**hyperparameters)
 
 
 def require_positive_integer(value: Any, what: str) -> None:

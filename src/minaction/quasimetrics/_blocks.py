@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 if TYPE_CHECKING:
-    from ._base import Quasimetric
+    from ._base import QuasimetricModule
 
 _NUMBERS_AT_A_TIME = 1 << 15  # of one side of a block's pairs: 128 KiB
 
@@ -91,7 +91,7 @@ def rows_of(table: Float[Array, "rows k"], wanted: Int[Array, " n"]) -> Float[Ar
 
 @eqx.filter_custom_vjp
 def measured_in_blocks(
-    measured: tuple[Quasimetric, Float[Array, "sources k"], Float[Array, "targets k"]],
+    measured: tuple[QuasimetricModule, Float[Array, "sources k"], Float[Array, "targets k"]],
     first: Int[Array, " n"],
     second: Int[Array, " n"],
     count: Count,
@@ -99,7 +99,7 @@ def measured_in_blocks(
     """q(x[first], y[second]) for `measured`, a quasimetric q (of which some may be learned) and tables x and y."""
     quasimetric, x, y = measured
     return over_blocks(
-        lambda a, b: quasimetric.between(rows_of(x, a), rows_of(y, b)), block_of(x.shape[1]), count, first, second
+        lambda a, b: quasimetric(rows_of(x, a), rows_of(y, b)), block_of(x.shape[1]), count, first, second
     )
 
 
@@ -120,7 +120,7 @@ def _backward(
 
     def add_block(total: Any, a: Array, b: Array, gradient: Array) -> Any:
         _, pull_back = jax.vjp(
-            lambda learned, x, y: eqx.combine(learned, rest).between(x, y), learned, rows_of(x, a), rows_of(y, b)
+            lambda learned, x, y: eqx.combine(learned, rest)(x, y), learned, rows_of(x, a), rows_of(y, b)
         )
         more_learned, more_x, more_y = pull_back(gradient)
         of_learned, of_x, of_y = total

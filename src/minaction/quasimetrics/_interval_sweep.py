@@ -8,7 +8,7 @@ The intervals are looked at from the lowest start to the highest, with the furth
                 |----|   starts beyond it: the next stretch
 
 That takes the order of the starts, which belongs to x alone and is found once for all its pairs. Comparing all m^2
-pairs of intervals (`union_by_comparison`) is several times slower where every row of x meets many of y, and about as
+pairs of intervals (`_interval_comparison`) is several times slower where every row of x meets many of y, and about as
 fast where it meets one.
 """
 
@@ -27,7 +27,7 @@ _ENDS, _STARTS = 1, 2
 
 
 @jax.custom_vjp
-def union_lengths_among(
+def union_lengths_of_rows(
     x: Float[Array, "sources c m"],
     y: Float[Array, "targets c m"],
     first: Int[Array, " n"],
@@ -39,9 +39,7 @@ def union_lengths_among(
     return over_blocks(lambda a, b: _measure(*_in_order(order, y, a, b)), block_of(x[0].size), count, first, second)
 
 
-def _among_forward(
-    x: Array, y: Array, first: Array, second: Array, count: Count
-) -> tuple[Array, tuple[Array | Count, ...]]:
+def _forward(x: Array, y: Array, first: Array, second: Array, count: Count) -> tuple[Array, tuple[Array | Count, ...]]:
     order = _ordering(x)
     lengths, marks = over_blocks(
         lambda a, b: _measure_and_mark(*_in_order(order, y, a, b), rows_of(order.back, a)),
@@ -53,7 +51,7 @@ def _among_forward(
     return lengths, (x, y, first, second, count, marks)
 
 
-def _among_backward(kept: Any, gradient: Array) -> tuple[Array, Array, None, None, None]:
+def _backward(kept: Any, gradient: Array) -> tuple[Array, Array, None, None, None]:
     x, y, first, second, count, marks = kept
 
     def add_block(total: tuple[Array, Array], a: Array, b: Array, marks: Array, gradient: Array) -> tuple[Array, Array]:
@@ -66,7 +64,7 @@ def _among_backward(kept: Any, gradient: Array) -> tuple[Array, Array, None, Non
     return of_x, of_y, None, None, None
 
 
-union_lengths_among.defvjp(_among_forward, _among_backward)
+union_lengths_of_rows.defvjp(_forward, _backward)
 
 
 class _Ordering(NamedTuple):

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..errors import InputError, unknown_name
-from ._base import Quasimetric, require_positive_integer
-from ._blocks import Count
+from ._base import Quasimetric, QuasimetricModule, require_positive_integer
 from ._interval_comparison import union_length
-from ._interval_sweep import union_lengths_among
 from ._reductions import LearnedMaxMean
 
 Reduction = Literal["sum", "maxmean"]
 
-# With fewer targets there may be so many sources to a block of pairs that their orders take more memory than it may.
-_TARGETS_WORTH_ORDERING = 4
 
-
+@dataclass(frozen=True)
 class IQE(Quasimetric):
     """Sum or maxmean over components c of the length of the union over j of [x_cj, max(x_cj, y_cj)].
 
@@ -34,51 +31,40 @@ class IQE(Quasimetric):
     """
 
     name: ClassVar[str] = "iqe"
-    component_size: int = eqx.field(static=True)
-    reduction: Reduction = eqx.field(static=True)
-    combine: LearnedMaxMean | None
 
-    def __init__(self, component_size: int, reduction: Reduction = "maxmean") -> None:
-        require_positive_integer(component_size, "component size of IQE")
-        if reduction not in get_args(Reduction):
-            raise unknown_name("reduction of IQE", str(reduction), get_args(Reduction))
-        self.component_size = component_size
-        self.reduction = reduction
-        self.combine = LearnedMaxMean() if reduction == "maxmean" else None
+    component_size: int = 16
+    reduction: Reduction = "maxmean"
 
-    def between(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch k"]) -> Float[Array, "*#batch"]:
-        return self._reduced(union_length(self._split(x), self._split(y)))
+    def __post_init__(self) -> None:
+        require_positive_integer(self.component_size, "component size of IQE")
+        if self.reduction not in get_args(Reduction):
+            raise unknown_name("reduction of IQE", str(self.reduction), get_args(Reduction))
 
-    def among(
-        self,
-        x: Float[Array, "sources k"],
-        y: Float[Array, "targets k"],
-        first: Int[Array, " n"],
-        second: Int[Array, " n"],
-        count: Count | None = None,
-    ) -> Float[Array, " n"]:
-        count = len(first) if count is None else count
-        return self._reduced(union_lengths_among(self._split(x), self._split(y), first, second, count))
+    def build(self, latent_size: int, *, key: PRNGKeyArray) -> IntervalUnion:
+        return IntervalUnion(self.component_size, LearnedMaxMean() if self.reduction == "maxmean" else None)
 
-    def every_pair(self, x: Float[Array, "sources k"], y: Float[Array, "targets k"]) -> Float[Array, "sources targets"]:
-        if len(y) < _TARGETS_WORTH_ORDERING:
-            return super().every_pair(x, y)
-        first, second = jnp.repeat(jnp.arange(len(x)), len(y)), jnp.tile(jnp.arange(len(y)), len(x))
-        return self.among(x, y, first, second).reshape(len(x), len(y))
-
-    def _reduced(self, lengths: Float[Array, "*batch c"]) -> Float[Array, "*batch"]:
-        return jnp.sum(lengths, axis=-1) if self.combine is None else self.combine(lengths)
-
-    def _split(self, latent: Float[Array, "*batch k"]) -> Float[Array, "*batch c m"]:
-        return latent.reshape(*latent.shape[:-1], latent.shape[-1] // self.component_size, self.component_size)
-
-    def check_size(self, latent_size: int) -> None:
-        super().check_size(latent_size)
+    def check(self, latent_size: int) -> None:
+        super().check(latent_size)
         if latent_size % self.component_size:
             raise InputError(
                 f"IQE cannot split a latent of {latent_size} numbers into components of "
                 f"{self.component_size}; choose a latent size that is a multiple of {self.component_size}."
             )
 
-    def hyperparameters(self) -> dict[str, Any]:
-        return {"component_size": self.component_size, "reduction": self.reduction}
+
+class IntervalUnion(QuasimetricModule):
+    """What `IQE` builds."""
+
+    component_size: int = eqx.field(static=True)
+    combine: LearnedMaxMean | None
+
+    def __call__(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch k"]) -> Float[Array, "*#batch"]:
+        return self.reduced(union_length(self.split(x), self.split(y)))
+
+    def split(self, latent: Float[Array, "*batch k"]) -> Float[Array, "*batch c m"]:
+        """The latent, component by component."""
+        return latent.reshape(*latent.shape[:-1], latent.shape[-1] // self.component_size, self.component_size)
+
+    def reduced(self, lengths: Float[Array, "*batch c"]) -> Float[Array, "*batch"]:
+        """One distance from the lengths of all components."""
+        return jnp.sum(lengths, axis=-1) if self.combine is None else self.combine(lengths)

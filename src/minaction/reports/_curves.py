@@ -1,19 +1,20 @@
-"""Learning curves from records: for every truth and measure, each label's values over steps and seeds."""
+"""Learning curves from trials: each label's values for every truth and measure, over steps and seeds."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..suite._cells import Ablation
-from ._records import Record
-from ._tables import MEASURES, Measure
+from ..evaluation import Evaluation
+from ..training._run import Ablation
+from ._tables import measures_for
+from ._trials import Trial
 
-# A curve of more evaluations is thinned out for the page: a screen shows no more.
+# A curve with more evaluations is thinned out for the page: a screen cannot show more.
 _MOST_POINTS = 40
 _SIGNIFICANT = 4
 
@@ -23,72 +24,83 @@ BEST = {"pearson": 1.0, "spearman": 1.0, "ratio_cv": 0.0, "mean_absolute_error":
 
 @dataclass(frozen=True)
 class Curve:
-    """One measure over the course of training, NaN where a seed was not evaluated at a step or has no value."""
+    """One measure over training (or over true distance); NaN where a seed has no value."""
 
     steps: np.ndarray  # (points,)
     values: np.ndarray  # (seeds, points)
 
     def band(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mean, least and greatest over the seeds that have a value, each (points,)."""
+        """Mean, minimum and maximum over the seeds that have a value, each (points,)."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of a point without any value, which stays NaN
+            warnings.simplefilter("ignore", RuntimeWarning)  # about a point without any value, which stays NaN
             return tuple(f(self.values, axis=0) for f in (np.nanmean, np.nanmin, np.nanmax))  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """What is drawn together: records under labels, all of one task."""
+    """What is drawn together: trials of one task under their labels."""
 
     title: str
-    groups: Mapping[str, Sequence[Record]]
-    axis: str = "gradient steps"
+    groups: Mapping[str, Sequence[Trial]]
+    by_range: bool = False
+    """Whether the final models are shown over true distance, against the first truth, rather than over training."""
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of every truth that any trial was compared with, in the task's order."""
+        trials = [trial for trials in self.groups.values() for trial in trials]
+        if self.by_range:
+            return {one.truth: one.unit for trial in trials for _, one in self._points(trial)}
+        return {one.truth: one.unit for trial in trials for one in trial.final}
 
     @property
     def truths(self) -> list[str]:
-        """The truths that any record was compared with, in the task's order."""
-        return list(dict.fromkeys(name for records in self.groups.values() for one in records for name in one.final))
+        """The names of those truths."""
+        return list(self.units)
+
+    @property
+    def axis(self) -> str:
+        """What the horizontal axis shows."""
+        return f"true distance up to ({', '.join(set(self.units.values()))})" if self.by_range else "gradient steps"
 
     def steps(self, label: str) -> np.ndarray:
-        """The steps at which any seed of a label was evaluated."""
-        return np.array(sorted({step for record in self.groups[label] for step, _ in record.curve}))
+        """Where on the horizontal axis any seed of a label was evaluated."""
+        return np.array(sorted({step for trial in self.groups[label] for step, _ in self._points(trial)}))
 
     def curve(self, label: str, truth: str, measure: str) -> Curve | None:
         """The curve of a label over its `steps`, or None where nothing has a value."""
         points = [
-            {step: agreement[truth].get(measure) for step, agreement in record.curve if truth in agreement}
-            for record in self.groups[label]
+            {step: one.agreement.get(measure) for step, one in self._points(trial) if one.truth == truth}
+            for trial in self.groups[label]
         ]
         steps = self.steps(label)
         values = np.array([[seed.get(step) for step in steps] for seed in points], dtype=np.float64)
         return Curve(steps, values) if np.isfinite(values).any() else None
 
-
-def unit_of(truth: str) -> str:
-    """What a truth counts: the one between cells counts those, all others count actions."""
-    return "cells" if truth == "cells" else "steps"
-
-
-def measures_for(truth: str) -> list[Measure]:
-    """The measures that mean something against this truth: predictions are in actions."""
-    return [measure for measure in MEASURES if unit_of(truth) == "steps" or not measure.needs_same_unit]
+    def _points(self, trial: Trial) -> list[tuple[float, Evaluation]]:
+        if not self.by_range:
+            return [(one.step, one) for one in trial.evaluations]
+        return [
+            (one.high, one) for one in trial.by_range if one.truth == trial.by_range[0].truth and one.high is not None
+        ]
 
 
-def charts_by_task(records: Iterable[Record]) -> list[Chart]:
-    """One chart per task, a label per method."""
-    tasks: dict[str, dict[str, list[Record]]] = {}
-    for record in records:
-        tasks.setdefault(record.task, {}).setdefault(record.method, []).append(record)
+def charts_by_task(trials: Iterable[Trial]) -> list[Chart]:
+    """One chart per task, with a label per method."""
+    tasks: dict[str, dict[str, list[Trial]]] = {}
+    for trial in trials:
+        tasks.setdefault(trial.task, {}).setdefault(trial.method, []).append(trial)
     return [Chart(task, methods) for task, methods in tasks.items()]
 
 
-def charts_by_ablation(records: Iterable[Record]) -> list[Chart]:
-    """One chart per study, task and method that is varied, a label per value, in the order of the values."""
-    studies: dict[str, dict[tuple[int, float, str], list[Record]]] = {}
-    for record in records:
-        if (study := record.ablation) is not None:
-            method = record.method.removesuffix(f"-{study.parameter}-{study.value}")
-            title = f"{study.name}: {method} on {record.task}"
-            studies.setdefault(title, {}).setdefault(_value_key(study.value), []).append(record)
+def charts_by_ablation(trials: Iterable[Trial]) -> list[Chart]:
+    """One chart per ablation, task and method that is varied, with a label per value, in the order of the values."""
+    studies: dict[str, dict[tuple[int, float, str], list[Trial]]] = {}
+    for trial in trials:
+        if (study := trial.ablation) is not None:
+            method = trial.method.replace(f"-{study.parameter}-{study.value}", "", 1)
+            title = f"{study.name}: {method} on {trial.task}"
+            studies.setdefault(title, {}).setdefault(_value_key(study.value), []).append(trial)
     return [
         Chart(title, {_value_label(values[key][0].ablation): values[key] for key in sorted(values)})
         for title, values in studies.items()
@@ -96,15 +108,10 @@ def charts_by_ablation(records: Iterable[Record]) -> list[Chart]:
 
 
 def chart_by_range(chart: Chart) -> Chart | None:
-    """The same records, judged apart for each range of the first truth, or None where that was not measured."""
-    groups: dict[str, list[Record]] = {}
-    for label, records in chart.groups.items():
-        for record in records:
-            name, ranges = next(iter(record.by_range.items()), ("", ()))
-            points = tuple((part["high"], {name: part}) for part in ranges if part["high"] is not None)
-            if points:
-                groups.setdefault(label, []).append(replace(record, curve=points, final={name: record.final[name]}))  # type: ignore[arg-type]
-    return Chart(f"{chart.title}, by true distance", groups, axis="true distance up to") if groups else None
+    """The same trials over ranges of true distance, or None where those were not measured."""
+    measured = {label: [trial for trial in trials if trial.by_range] for label, trials in chart.groups.items()}
+    groups = {label: trials for label, trials in measured.items() if trials}
+    return Chart(f"{chart.title}, by true distance", groups, by_range=True) if groups else None
 
 
 def _value_label(study: Ablation | None) -> str:
@@ -123,8 +130,8 @@ def chart_data(chart: Chart) -> dict[str, Any]:
         "title": chart.title,
         "axis": chart.axis,
         "labels": {
-            label: {"seeds": len(records), "steps": _shortened(_thinned(chart.steps(label)))}
-            for label, records in chart.groups.items()
+            label: {"seeds": len(trials), "steps": _shortened(_thinned(chart.steps(label)))}
+            for label, trials in chart.groups.items()
         },
         "truths": {
             truth: {
@@ -133,9 +140,9 @@ def chart_data(chart: Chart) -> dict[str, Any]:
                     for label in chart.groups
                     if (curve := chart.curve(label, truth, measure.field)) is not None
                 }
-                for measure in measures_for(truth)
+                for measure in measures_for(unit)
             }
-            for truth in chart.truths
+            for truth, unit in chart.units.items()
         },
     }
 
@@ -146,7 +153,7 @@ def _numbers(curve: Curve) -> list[list[float | None]]:
 
 
 def _thinned(row: np.ndarray) -> np.ndarray:
-    """At most so many of a curve's points, the first and the last among them."""
+    """At most `_MOST_POINTS` of a curve's points, the first and the last among them."""
     places = np.linspace(0, len(row) - 1, min(len(row), _MOST_POINTS)).round().astype(int)
     return row[places]
 

@@ -1,4 +1,4 @@
-"""Figures: learning curves with their band over seeds, and landscapes of distance to and from a state."""
+"""Figures: learning curves with a band over seeds, and maps of the distance to and from a state."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import numpy as np
 
 from .._files import atomic_write
 from ..errors import InputError
-from ..tasks._base import Layout
+from ..tasks import Layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-# Okabe and Ito's palette: told apart with every common colour blindness.
+# Okabe and Ito's palette: its colours stay distinct under every common colour blindness.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _INK, _FAINT = "#333333", "#DDDDDD"
 _WALL, _WALL_LINES, _UNREACHABLE = "#4A4A4A", "#5E5E5E", "#F4F1EA"
 _FORMATS = (".png", ".svg", ".pdf")
-_MOST_NUMBERS = 80  # states up to which a landscape writes every distance into its pixel
-_FEWEST_LINES = 600  # states from which on it draws lines of equal distance
+_MOST_NUMBERS = 80  # up to so many states, a landscape writes every distance into its pixel
+_FEWEST_LINES = 600  # from so many states on, it draws contour lines
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One measure over the course of training: for each label an array (seeds, points)."""
+    """One measure over training: an array (seeds, points) for each label."""
 
     title: str
     series: Mapping[str, np.ndarray]
@@ -51,9 +51,9 @@ class Field:
 def learning_curves(
     path: str | Path, steps: Sequence[int] | np.ndarray, panels: Sequence[Panel], title: str | None = None
 ) -> None:
-    """Draw the panels side by side: the mean over seeds as a line, least to greatest as a band.
+    """Draw the panels side by side: the mean over seeds as a line, minimum to maximum as a band.
 
-    `steps` are those of every curve that has none of its own.
+    `steps` are those of every curve that has no steps of its own.
     """
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -86,14 +86,14 @@ def _draw_panel(axes: Axes, steps: np.ndarray, panel: Panel, colours: Mapping[st
             raise InputError(
                 f"The curve {label!r} of {panel.title!r} has {values.shape[1]} points for {len(own)} steps."
             )
-        # A seed that was stopped early, or a measure without a value, leaves a gap and no more than that.
+        # A seed that stopped early, or a measure without a value, leaves a gap and nothing worse.
         points = np.ma.masked_invalid(values)
         (line,) = axes.plot(own, points.mean(axis=0), color=colours[label], linewidth=2, zorder=3)
         line.set(solid_capstyle="round", marker="o" if len(own) <= 10 else "", markersize=4)
         if len(values) > 1:
             low, high = points.min(axis=0), points.max(axis=0)
             axes.fill_between(own, low, high, color=colours[label], alpha=0.18, linewidth=0, zorder=2)
-        # The first moments of training are far off and would squeeze everything else into a corner.
+        # Values early in training are far off and would squeeze everything else into a corner.
         settled = values[:, own >= 0.1 * own.max()]
         shown.extend(settled[np.isfinite(settled)].tolist())
     for label, value in panel.published.items():
@@ -129,9 +129,8 @@ def landscape(
 ) -> None:
     """Draw a heat map per field, as many rows as given, with the state `layout.states[chosen_index]` marked.
 
-    A row is usually the learned distance beside the true one: where their units agree they share one scale,
-    so that equal colours are equal distances. Small layouts show every distance as a number too, large ones
-    lines of equal distance.
+    A row usually shows the learned distance beside the true one. Fields of the same unit share one scale, so that equal
+    colours are equal distances. Small layouts show every distance as a number, too; large ones show contour lines.
     """
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
@@ -175,7 +174,7 @@ def panel_size(shape: tuple[int, int]) -> tuple[float, float]:
 def _draw_group(figure: Figure, layout: Layout, group: Sequence[tuple[Axes, Field]], chosen_index: int) -> None:
     """Fields of one unit with one scale and one colour bar."""
     values = np.stack([np.asarray(one.values, dtype=np.float64) for _, one in group])
-    # What a model says of truly unreachable pairs is large; it must not flatten the other colours.
+    # What a model predicts for unreachable pairs is large; it must not flatten the other colours.
     comparable = values[:, np.isfinite(values).all(axis=0)]
     longest = float(comparable.max()) if comparable.size and comparable.max() > 0 else 1.0
     beyond = bool((values[np.isfinite(values)] > longest).any())
@@ -194,13 +193,13 @@ def _draw_group(figure: Figure, layout: Layout, group: Sequence[tuple[Axes, Fiel
 
 
 def draw_field(axes: Axes, layout: Layout, one: Field, longest: float, chosen_index: int) -> AxesImage:
-    """Colour a layout's states by one field, with the chosen state marked."""
+    """Colour a layout's states by one field and mark the chosen state."""
     from matplotlib.colors import ListedColormap
 
     picture = np.full(layout.shape, np.nan)
     picture[tuple(layout.pixels.T)] = one.values
     finite = np.ma.masked_invalid(picture)
-    # The background shows through wherever there is no state: solid, dark and hatched.
+    # Where there is no state, the background shows: dark and hatched.
     axes.patch.set(facecolor=_WALL, edgecolor=_WALL_LINES, hatch="////", linewidth=0)
     if np.isinf(picture).any():
         axes.imshow(np.where(np.isinf(picture), 0.0, np.nan), cmap=ListedColormap([_UNREACHABLE]))
@@ -223,7 +222,7 @@ def _write_numbers(axes: Axes, image: AxesImage, layout: Layout, values: np.ndar
     decimals = 0 if np.array_equal(finite, np.round(finite)) else 1
     for k, ((row, column), value) in enumerate(zip(layout.pixels, values, strict=True)):
         if k == chosen_index:
-            continue  # the mark is there
+            continue  # the mark covers it
         text = "∞" if np.isinf(value) else f"{value:.{decimals}f}"
         red, green, blue, _ = image.cmap(image.norm(value))
         dark = np.isfinite(value) and 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
@@ -231,17 +230,17 @@ def _write_numbers(axes: Axes, image: AxesImage, layout: Layout, values: np.ndar
 
 
 def checked_suffix(path: str | Path) -> str:
-    """The ending of a figure's name, if it is one that can be drawn."""
+    """The suffix of a figure's name, without its dot, if it can be drawn."""
     suffix = Path(path).suffix.lower()
     if suffix not in _FORMATS:
-        raise InputError(f"Cannot draw {path}: a figure's name must end in one of {', '.join(_FORMATS)}.")
+        raise InputError(f"Cannot draw {path}: the name of a figure must end in one of {', '.join(_FORMATS)}.")
     return suffix[1:]
 
 
 def finish_figure(figure: Figure, path: str | Path, suffix: str, title: str | None) -> None:
-    """Put the title above and write the file."""
+    """Add the title and write the file."""
     if title:
-        # A bold letter is about two thirds as wide as high: smaller ones where the title is wider than the figure.
+        # A bold letter is about two thirds as wide as high; a title wider than the figure gets a smaller font.
         widest = 72 * figure.get_figwidth() / (0.66 * len(title))
         figure.suptitle(title, color=_INK, fontsize=min(12.5, widest), fontweight="bold", x=0.01, ha="left")
     with atomic_write(path) as file:

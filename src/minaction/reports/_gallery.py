@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ._curves import BEST, Chart, chart_by_range, measures_for
+from ._curves import BEST, Chart, chart_by_range
 from ._figures import Panel, learning_curves
+from ._tables import measures_for
 from ._verdict import paper_truth, published_curve
 
 _DRAWN = ("pearson", "spearman", "ratio_cv")  # what the paper draws
@@ -29,9 +30,9 @@ def write_figures(folder: Path, charts: Sequence[Chart], ablations: Sequence[Cha
 
 
 def draw_chart(path: Path, chart: Chart, truth: str, measures: Sequence[str] = _DRAWN) -> None:
-    """The chart's curves against one truth, a panel per measure, with what was published."""
+    """Draw the chart's curves against one truth, a panel per measure, with the published values."""
     panels = []
-    for measure in (one for one in measures_for(truth) if one.field in measures):
+    for measure in (one for one in measures_for(chart.units[truth]) if one.field in measures):
         found = {label: chart.curve(label, truth, measure.field) for label in chart.groups}
         curves = {label: curve for label, curve in found.items() if curve is not None}
         published = {
@@ -49,9 +50,9 @@ def draw_chart(path: Path, chart: Chart, truth: str, measures: Sequence[str] = _
                 axis=chart.axis,
             )
         )
-    learning_curves(path, (), panels, title=f"{chart.title}, judged by: {truth}")
+    learning_curves(path, (), panels, title=f"{chart.title}, against the truth {truth!r}")
 
 
 def file_name(text: str) -> str:
-    """Text as a file's name: letters, digits, dots and hyphens."""
+    """Text as a file name: letters, digits, dots and hyphens."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.") or "unnamed"

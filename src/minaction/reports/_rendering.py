@@ -1,14 +1,16 @@
-"""A table as plain cells, and how it is written: Markdown, LaTeX, HTML. Every text is escaped for where it goes."""
+"""A table of text, and how it is written: as Markdown, LaTeX or HTML, with every text escaped."""
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from markupsafe import Markup
+
 from .._files import atomic_write
+from ._templates import render
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,7 @@ class TextTable:
     """A header and lines of text; the first `labels` columns are names, the others numbers."""
 
     name: str
-    """Short, fit for a file's name."""
+    """Short, and fit for a file name."""
     title: str
     header: Sequence[str]
     lines: Sequence[Sequence[str]]
@@ -24,7 +26,7 @@ class TextTable:
     caption: str = ""
 
     def markdown(self) -> str:
-        """A table as GitHub and others read it."""
+        """A table in GitHub's Markdown."""
         rule = ["---"] * self.labels + ["---:"] * (len(self.header) - self.labels)
         cells = [[cell.replace("|", "\\|") for cell in line] for line in (self.header, rule, *self.lines)]
         text = "\n".join("| " + " | ".join(line) + " |" for line in cells)
@@ -46,30 +48,12 @@ class TextTable:
                 file.write(text)
         return list(texts)
 
-    def html(self) -> str:
-        """A table for the page, which can be scrolled sideways by itself; marks get a class to colour them by."""
-
-        def row(tag: str, line: Sequence[str]) -> str:
-            cells = (_html_cell(tag, cell, label=place < self.labels) for place, cell in enumerate(line))
-            return f"<tr>{''.join(cells)}</tr>"
-
-        body = "\n".join(row("td", line) for line in self.lines)
-        caption = f'<p class="small">{html.escape(self.caption)}</p>' if self.caption else ""
-        return (
-            f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(self.title)}">'
-            f"<table><thead>{row('th', self.header)}</thead>\n<tbody>{body}</tbody></table></div>{caption}"
-        )
+    def html(self) -> Markup:
+        """A table for the page, with a scroll bar of its own; marks get a class to colour them by."""
+        return render("table.html", table=self, marks=_MARKS)
 
 
 _MARKS = {"▲": "better", "▼": "worse", "=": "same"}
-
-
-def _html_cell(tag: str, cell: str, *, label: bool) -> str:
-    classes = [*(["label"] if label else []), *([_MARKS[cell[0]]] if cell[:1] in _MARKS else [])]
-    attribute = f' class="{" ".join(classes)}"' if classes else ""
-    scope = ' scope="col"' if tag == "th" else ""
-    return f"<{tag}{scope}{attribute}>{html.escape(cell)}</{tag}>"
-
 
 _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -89,5 +73,5 @@ _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
 
 
 def escape_latex(text: str) -> str:
-    """Text as LaTeX shows it, whatever characters it has."""
+    """Text for LaTeX, whatever characters it has."""
     return re.sub("|".join(map(re.escape, _LATEX)), lambda found: _LATEX[found.group()], text)

@@ -1,4 +1,4 @@
-"""Tables of agreement over seeds: the same rows as a Rich table for the terminal or as Markdown for files."""
+"""Tables of agreement over seeds: the same rows as a Rich table for the terminal, or as Markdown for files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..evaluation._agreement import Agreement, RangeAgreement
-from ..tasks._base import Truth
+from ..evaluation import Evaluation
 from ._rendering import TextTable
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ class Measure:
     decimals: int
     needs_same_unit: bool = False
     always_there: bool = True
-    """Whether it is shown where it has no value, too."""
+    """Whether its column is shown even if no row has a value."""
 
 
 MEASURES = (
@@ -42,37 +41,50 @@ MEASURES = (
 _NOTHING = "–"
 
 
+def measures_for(unit: str) -> list[Measure]:
+    """The measures that mean something against a truth in this unit.
+
+    Learned distances are in the data's time unit. Their ratio to cells is a property of the maze and not an error.
+    """
+    return [measure for measure in MEASURES if unit != "cells" or not measure.needs_same_unit]
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of a table: what was compared, in which unit the truth is, and the agreement of every seed."""
 
     label: str
     unit: str
-    agreements: tuple[Agreement, ...]
+    agreements: tuple[Mapping[str, float | None], ...]
 
 
-def rows_by_truth(seeds: Sequence[Mapping[str, Agreement]], truths: Sequence[Truth]) -> list[Row]:
-    """A row per truth, from what `evaluate` gave for every seed."""
-    rows = []
-    for truth in truths:
-        label = truth.name if truth.name == truth.unit else f"{truth.name} ({truth.unit})"
-        rows.append(Row(label, truth.unit, tuple(seed[truth.name] for seed in seeds)))
-    return rows
+def rows_by_truth(seeds: Sequence[Sequence[Evaluation]]) -> list[Row]:
+    """A row per truth, from the overall evaluations of every seed."""
+    overall = [one for seed in seeds for one in seed if one.high is None]
+    return [
+        Row(truth_label(name, unit), unit, tuple(one.agreement for one in overall if one.truth == name))
+        for name, unit in {one.truth: one.unit for one in overall}.items()
+    ]
 
 
-def rows_by_range(seeds: Sequence[Sequence[RangeAgreement]], truth: Truth) -> list[Row]:
-    """A row per range of true distance, from what `evaluate_by_range` gave for this truth and every seed.
+def rows_by_range(seeds: Sequence[Sequence[Evaluation]]) -> list[Row]:
+    """A row per range of true distance, from the evaluations by range of every seed, all against one truth.
 
-    Where every seed has data of its own, the observed truth's ranges differ from seed to seed; the first
-    range of one is then put beside the first of another, and named by its place.
+    Where every seed has its own data, the ranges of the observed truth differ from seed to seed. The first range of one
+    seed is then put beside the first of another, and the row is named by its place.
     """
     rows = []
     for place, parts in enumerate(zip(*seeds, strict=True), start=1):
-        low, high, _ = parts[0]
-        same = all((part.low, part.high) == (low, high) for part in parts)
-        name = f"{low:.4g} to {high:.4g}" if same else f"range {place} of {len(seeds[0])}"
-        rows.append(Row(f"{truth.name}, {name}", truth.unit, tuple(part.agreement for part in parts)))
+        first = parts[0]
+        same = all((part.low, part.high) == (first.low, first.high) for part in parts)
+        name = f"{first.low:.4g} to {first.high:.4g}" if same else f"range {place} of {len(seeds[0])}"
+        rows.append(Row(f"{first.truth}, {name}", first.unit, tuple(part.agreement for part in parts)))
     return rows
+
+
+def truth_label(name: str, unit: str) -> str:
+    """A truth's name with its unit, unless they are the same."""
+    return name if name == unit else f"{name} ({unit})"
 
 
 def agreement_table(rows: Sequence[Row], title: str | None = None, heading: str = "truth") -> Table:
@@ -87,40 +99,39 @@ def agreement_table(rows: Sequence[Row], title: str | None = None, heading: str 
         longest_word = max(len(word) for word in name.split())
         table.add_column(name, justify="left" if k == 0 else "right", no_wrap=k < 2, min_width=longest_word)
     for line in lines:
-        # A narrow terminal breaks cells at spaces: the spread may move to the next line, but with its sign.
+        # A narrow terminal breaks text at spaces: the spread may move to the next line, but keeps its sign.
         table.add_row(*(cell.replace("± ", "±") for cell in line))
     return table
 
 
 def agreement_markdown(rows: Sequence[Row], heading: str = "truth") -> str:
-    """The rows as a Markdown table, with what the spread means below it."""
+    """The rows as a Markdown table, with a caption that explains the spread."""
     header, lines = agreement_cells(rows, heading)
     return TextTable("agreement", "Agreement with the truth", header, lines, caption=_caption(rows) or "").markdown()
 
 
 def agreement_cells(rows: Sequence[Row], heading: str = "truth") -> tuple[list[str], list[list[str]]]:
-    """The header and the lines as text; what only some tasks have only where there is a value."""
+    """The header and the lines as text; measures that only some tasks have appear where there is a value."""
     agreements = [one for row in rows for one in row.agreements]
     measures = [
         measure
         for measure in MEASURES
-        if measure.always_there or any(np.isfinite(getattr(one, measure.field)) for one in agreements)
+        if measure.always_there or any(one.get(measure.field) is not None for one in agreements)
     ]
     header = [heading, "pairs", *(measure.heading for measure in measures)]
     lines = []
     for row in rows:
-        pairs = sorted({one.pairs for one in row.agreements})
+        pairs = sorted({int(one.get("pairs") or 0) for one in row.agreements})
         count = f"{pairs[0]}" if len(pairs) == 1 else f"{pairs[0]}–{pairs[-1]}"
         lines.append([row.label, count, *(_mean_and_spread(row, measure) for measure in measures)])
     return header, lines
 
 
 def _mean_and_spread(row: Row, measure: Measure) -> str:
-    """Mean and standard deviation over the seeds that have a value, and how many have if some have none."""
-    # Predictions are in steps: their ratio to cells is a property of the maze and no error.
-    if measure.needs_same_unit and row.unit != "steps":
+    """Mean and standard deviation over the seeds that have a value, and how many have one if not all do."""
+    if measure not in measures_for(row.unit):
         return _NOTHING
-    values = np.array([getattr(one, measure.field) for one in row.agreements], dtype=np.float64)
+    values = np.array([one.get(measure.field) for one in row.agreements], dtype=np.float64)
     usable = values[np.isfinite(values)]
     if usable.size == 0:
         return _NOTHING
@@ -132,4 +143,4 @@ def _mean_and_spread(row: Row, measure: Measure) -> str:
 
 def _caption(rows: Sequence[Row]) -> str | None:
     seeds = max((len(row.agreements) for row in rows), default=0)
-    return f"Mean ± standard deviation over {seeds} seeds, (k/n) where only k have a value." if seeds > 1 else None
+    return f"Mean ± standard deviation over {seeds} seeds; (k/n) where only k have a value." if seeds > 1 else None

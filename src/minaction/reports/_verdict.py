@@ -1,4 +1,4 @@
-"""Published beside ours: the numbers of "Learning the Minimum Action Distance", and which of the two is better."""
+"""Published numbers, those of "Learning the Minimum Action Distance", beside ours, and which are better."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..evaluation import Evaluation
 from ..evaluation._statistics import Spread, spread
 from ._curves import Chart
-from ._records import Agreements, Record
 from ._tables import MEASURES, Measure
+from ._trials import Trial
 
 PLANNING = Measure("planning", "planning success ↑", 2)
-_ALMOST = 0.98  # evaluations seldom fall on the very step
+_ALMOST = 0.98  # evaluations seldom fall on exactly the published step
 _LOWER_IS_BETTER = ("ratio_cv", "mean_absolute_error")
 _PLANNING_STEPS = 100_000  # table 1 uses the models at the end of training
 _PUBLISHED_AS = {"qrl-long": "qrl"}  # the paper calls both settings of QRL by one name
@@ -25,7 +26,7 @@ _PUBLISHED_AS = {"qrl-long": "qrl"}  # the paper calls both settings of QRL by o
 
 @dataclass(frozen=True)
 class Verdict:
-    """One published number and what we measured in its place."""
+    """One published number, and what we measured for it."""
 
     task: str
     method: str
@@ -43,8 +44,8 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """better or worse; same to as many decimals as were published; within if the published value lies between our
-        least and greatest seed; early if worse after fewer steps."""
+        """better or worse; same if equal to as many decimals as are shown; within if the published value lies between
+        our worst and best seed; early if worse, but after fewer steps."""
         gain = -self.difference if self.measure.field in _LOWER_IS_BETTER else self.difference
         if abs(gain) < 0.5 * 10.0**-self.measure.decimals:
             return "same"
@@ -66,7 +67,7 @@ def paper_truth(truths: Sequence[str]) -> str | None:
 
 
 def published_curve(task: str, method: str, measure: str) -> tuple[list[int], list[float]] | None:
-    """The steps and values that were published for a measure, or None; where there is no curve, its last point."""
+    """The published steps and values of a measure, or None; a measure without a published curve has its last point."""
     task, method = task.removeprefix("ogbench-"), _PUBLISHED_AS.get(method, method)
     final = _published()["final"].get(task, {})
     if measure not in final.get(method, {}):
@@ -83,19 +84,15 @@ def published_planning(task: str, method: str) -> float | None:
 
 
 def verdicts(charts: Sequence[Chart]) -> list[Verdict]:
-    """A verdict for everything that was published and measured, task by task and method by method."""
+    """A verdict on every number that was both published and measured, task by task and method by method."""
     found = []
     for chart in charts:
-        for method, records in chart.groups.items():
+        for method, trials in chart.groups.items():
             found += [verdict for measure in MEASURES if (verdict := _verdict(chart, method, measure)) is not None]
-            reached = [
-                record.planning["learned"]["total"]["success_rate"]
-                for record in records
-                if "learned" in record.planning
-            ]
+            reached = [trial.planning["learned"].total.success_rate for trial in trials if "learned" in trial.planning]
             published = published_planning(chart.title, method)
             if reached and published is not None:
-                steps = max(record.last_step for record in records)
+                steps = max(trial.last_step for trial in trials)
                 found.append(
                     Verdict(chart.title, method, PLANNING, "–", published, _PLANNING_STEPS, spread(reached), steps)
                 )
@@ -107,19 +104,20 @@ def _verdict(chart: Chart, method: str, measure: Measure) -> Verdict | None:
     if truth is None or known is None:
         return None
     steps, values = known
-    reached = [_until(record, steps[-1]) for record in chart.groups[method]]
-    until = min(step for step, _ in reached)
-    # Before its end a published curve is read between its points; a measure without one has its last point alone.
-    ours = spread([agreement[truth].get(measure.field) for _, agreement in reached if truth in agreement])
+    reached = [_until(trial, truth, steps[-1]) for trial in chart.groups[method]]
+    until = min((one.step for one in reached if one is not None), default=0)
+    ours = spread([one.agreement.get(measure.field) for one in reached if one is not None])
+    # Before its end a published curve is interpolated; a measure without a curve has its last point alone.
     if not ours.runs or (until < steps[0] and len(steps) > 1):
         return None
     at = max(until, steps[0])
     return Verdict(chart.title, method, measure, truth, float(np.interp(at, steps, values)), at, ours, until)
 
 
-def _until(record: Record, step: int) -> tuple[int, Agreements]:
-    """The last evaluation of a record that came no later than `step`, or the first where all came later."""
-    if record.last_step <= step:
-        return record.last_step, record.final
-    earlier = [point for point in record.curve if point[0] <= step]
-    return earlier[-1] if earlier else record.curve[0]
+def _until(trial: Trial, truth: str, step: int) -> Evaluation | None:
+    """The last evaluation against a truth that came no later than `step`, or the first where all came later."""
+    if trial.last_step <= step:
+        return next((one for one in trial.final if one.truth == truth), None)
+    points = [one for one in trial.evaluations if one.truth == truth]
+    earlier = [one for one in points if one.step <= step]
+    return earlier[-1] if earlier else next(iter(points), None)

@@ -1,4 +1,4 @@
-"""A picture of where a data set's states are, over the maze they were recorded in."""
+"""A picture of where the states of a data set lie in their maze."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from .._mapped import row_blocks
 from ..mazes._layouts import MazeLayout
-from ..trajectories._dataset import Trajectories
+from ..trajectories import Trajectories
 from ._figures import checked_suffix, finish_figure, panel_size
 
 _PIXELS_PER_CELL = 12
 
 
 def visit_counts(maze: MazeLayout, data: Trajectories) -> np.ndarray:
-    """How many states lie in each pixel, (rows, columns); x and y are a state's first two numbers."""
+    """The number of states in each pixel, (rows, columns); a state's first two numbers are x and y."""
     shape = tuple(size * _PIXELS_PER_CELL for size in maze.walls.shape)
     counts = np.zeros(shape, dtype=np.int64)
     corner = maze.centre(np.array([-0.5, -0.5]))
@@ -28,7 +28,7 @@ def visit_counts(maze: MazeLayout, data: Trajectories) -> np.ndarray:
 
 
 def draw_visits(path: str | Path, maze: MazeLayout, data: Trajectories, title: str | None = None) -> None:
-    """Colour every visited place by how often it was visited, on a logarithmic scale; the walls are grey."""
+    """Colour every pixel by its number of visits, on a logarithmic scale; walls are grey."""
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 

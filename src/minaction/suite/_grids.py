@@ -1,4 +1,4 @@
-"""The grids by name: the paper's comparison and its ablations; and how tasks, methods and studies are picked out."""
+"""Grids of runs by name: the paper's comparison and its ablations; and how tasks, methods and studies are picked."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError, unknown_name
-from ..tasks import all_tasks
-from ._cells import Ablation, Cell, Method
+from ..training import Ablation, RunConfig
 
 SEEDS = 5  # as many as the paper
 CLIFF_WALKING = "cliffwalking"
@@ -29,12 +28,37 @@ PUBLISHED = ("maddist", "tdmaddist", "qrl", "plandist-simple", "plandist", "hilb
 METHODS = (*PUBLISHED, "tautdist")
 
 
+_MOST_EVALUATIONS = 25
+_STEPS_BETWEEN_EVALUATIONS = 200
+
+
 @dataclass(frozen=True)
 class Grid:
-    """Cells under a name."""
+    """Runs under a name, each of one seed."""
 
     name: str
-    cells: tuple[Cell, ...]
+    runs: tuple[RunConfig, ...]
+
+
+@dataclass(frozen=True)
+class Method:
+    """An objective with its settings, under the name that a person sees."""
+
+    label: str
+    objective: str
+    """See `minaction objectives`."""
+    settings: dict[str, Any]
+    """Hyperparameters that differ from the objective's, as JSON can hold them."""
+
+
+def trial(
+    data: str, method: Method, seed: int, steps: int, episodes: int | None = None, ablation: Ablation | None = None
+) -> RunConfig:
+    """One training of one method on one task with one seed."""
+    evaluations = min(_MOST_EVALUATIONS, -(-steps // _STEPS_BETWEEN_EVALUATIONS))
+    return RunConfig(
+        data, method.objective, method.settings, steps, (seed,), evaluations, episodes, method.label, ablation
+    )
 
 
 @dataclass(frozen=True)
@@ -62,10 +86,6 @@ def _varied(base: str, setting: str, values: Sequence[Any], **others: Any) -> tu
     return tuple(Variant(value, base, base, {setting: value, **others}) for value in values)
 
 
-def _latent(size: int) -> list[int]:
-    return [512, 512, 256, 128, size]
-
-
 _OURS = ("maddist", "tdmaddist")
 
 # The paper shows these studies as figures; its text gives the sizes of networks and quasimetrics, not every value
@@ -75,7 +95,7 @@ ABLATIONS: dict[str, Study] = {
         "latent",
         (CLIFF_WALKING,),
         tuple(
-            Variant(size, base, base, {"stages": _latent(size)}) for base in _OURS for size in (2, 5, 10, 32, 128, 512)
+            Variant(size, base, base, {"encoder.latent": size}) for base in _OURS for size in (2, 5, 10, 32, 128, 512)
         ),
     ),
     "quasimetric": Study(
@@ -84,7 +104,7 @@ ABLATIONS: dict[str, Study] = {
         tuple(
             variant
             for base in _OURS
-            for variant in _varied(base, "quasimetric", ("simple", "wide-norm", "iqe-maxmean"), stages=_latent(256))
+            for variant in _varied(base, "quasimetric", ("simple", "wide-norm", "iqe"), **{"encoder.latent": 256})
         ),
     ),
     "dataset-size": Study(
@@ -122,19 +142,19 @@ ABLATIONS: dict[str, Study] = {
 
 def paper(seeds: int | None = None, steps: int | None = None) -> Grid:
     """Every task with the six methods of the paper and our own."""
-    cells = [
-        Cell(task, _published(method, task), seed, steps or default_steps(task))
+    runs = [
+        trial(task, _published(method, task), seed, steps or default_steps(task))
         for task in (*GRID_WORLDS, *MAZES)
         for method in METHODS
         for seed in range(seeds or SEEDS)
     ]
-    return Grid("paper", tuple(cells))
+    return Grid("paper", tuple(runs))
 
 
 def ablations(seeds: int | None = None, steps: int | None = None) -> Grid:
     """Every ablation of the paper."""
-    cells = [
-        Cell(task, method, seed, steps or default_steps(task), variant.episodes, ablation)
+    runs = [
+        trial(task, method, seed, steps or default_steps(task), variant.episodes, ablation)
         for name, study in ABLATIONS.items()
         for task in study.tasks
         for variant in study.variants
@@ -143,7 +163,7 @@ def ablations(seeds: int | None = None, steps: int | None = None) -> Grid:
         for ablation in [Ablation(name, study.parameter, variant.value)]
         for seed in range(seeds or SEEDS)
     ]
-    return Grid("ablations", tuple(cells))
+    return Grid("ablations", tuple(runs))
 
 
 GRIDS = {"paper": paper, "ablations": ablations}
@@ -168,7 +188,8 @@ def _published_settings(method: str, task: str) -> dict[str, Any]:
     """
     if method not in PUBLISHED:
         return {}
-    together = {"scaling": "shared"} if task in ANTS and method != "hilbert" else {}
+    scaling = "encoder.base.scaling" if method == "qrl" else "encoder.scaling"
+    together = {scaling: "shared"} if task in ANTS and method != "hilbert" else {}
     return {"averaging": 0.0, **together}
 
 
@@ -176,31 +197,24 @@ def _published_settings(method: str, task: str) -> dict[str, Any]:
 
 
 def chosen(grid: Grid, only: Collection[str]) -> Grid:
-    """The cells that `only` names: of the tasks among the names, with the methods among them, of the ablations."""
-    names = [_names(cell) for cell in grid.cells]
+    """The runs that `only` names: of the tasks among the names, with the methods among them, of the ablations."""
+    names = [_names(run) for run in grid.runs]
     kinds = [frozenset[str]().union(*kind) for kind in zip(*names, strict=True)]
     for name in only:
         if not any(name in kind for kind in kinds):
             raise unknown_name("task, method or ablation", name, frozenset[str]().union(*kinds))
     asked = [kind.intersection(only) for kind in kinds]
     kept = [
-        cell
-        for cell, called in zip(grid.cells, names, strict=True)
+        run
+        for run, called in zip(grid.runs, names, strict=True)
         if all(not wanted or wanted & own for wanted, own in zip(asked, called, strict=True))
     ]
     if not kept:
         raise InputError(f"Nothing in the suite {grid.name!r} is all of {', '.join(only)}; leave one of them out.")
-    return replace(grid, cells=tuple(kept))
+    return replace(grid, runs=tuple(kept))
 
 
-def _names(cell: Cell) -> tuple[frozenset[str], ...]:
-    """What a cell can be called: by its task, by its method, by its ablation."""
-    ablation = frozenset() if cell.ablation is None else frozenset({cell.ablation.name})
-    return frozenset({cell.task}), frozenset({cell.method.label, cell.method.objective}), ablation
-
-
-def existing(grid: Grid) -> tuple[Grid, list[str]]:
-    """The cells whose task this version has, and the names of the tasks that it does not have."""
-    known = all_tasks()
-    absent = dict.fromkeys(cell.task for cell in grid.cells if cell.task not in known)
-    return replace(grid, cells=tuple(cell for cell in grid.cells if cell.task in known)), list(absent)
+def _names(run: RunConfig) -> tuple[frozenset[str], ...]:
+    """What a run can be called: by its task, by its method, by its ablation."""
+    ablation = frozenset() if run.ablation is None else frozenset({run.ablation.name})
+    return frozenset({run.data}), frozenset({run.method, run.objective}), ablation

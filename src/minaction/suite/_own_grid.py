@@ -9,7 +9,7 @@ episodes = 50
 
 [methods.wide]                                   # and one of your own making
 objective = "maddist"
-settings = { quasimetric = "wide-norm", learning_rate = 3e-4 }
+settings = { quasimetric = "wide-norm", learning_rate = 3e-4, "encoder.fourier" = 64 }
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from typing import Any
 from ..errors import InputError, unknown_name
 from ..objectives import make_objective
 from ..tasks import get_task
-from ._cells import Cell, Method
-from ._grids import SEEDS, Grid, default_steps
+from ._grids import SEEDS, Grid, Method, default_steps, trial
 
 _KEYS = ("tasks", "methods", "steps", "seeds", "episodes")
 _METHOD_KEYS = ("objective", "settings")
@@ -40,13 +39,13 @@ def own_grid(path: Path, seeds: int | None = None, steps: int | None = None) -> 
         own_steps, own_seeds, episodes = (_whole(described, key) for key in ("steps", "seeds", "episodes"))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    cells = [
-        Cell(task, method, seed, steps or own_steps or default_steps(task), episodes)
+    runs = [
+        trial(task, method, seed, steps or own_steps or default_steps(task), episodes)
         for task in tasks
         for method in methods
         for seed in range(seeds or own_seeds or SEEDS)
     ]
-    return Grid(path.stem, tuple(cells))
+    return Grid(path.stem, tuple(runs))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""A Ray cluster: one task per group. Runs travel as bytes, so that machines need not share a file system.
+"""A Ray cluster: one task per batch. Runs travel as bytes, so that machines need not share a file system.
 
-Groups are not put together into one program here: that would leave other machines of the cluster idle.
+Tasks are not put together into one program here: that would leave other machines of the cluster idle.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, MissingExtra
-from ..training._run import RunConfig
-from ._bundles import Bundle
-from ._cells import Group
-from ._work import Event, pack, train_group, unpack
+from ..training import Run, RunConfig
+from ._schedule import Batch
+from ._work import Update, pack, train_batch, unpack
 
-_RETRIES = 5  # how often a group is begun anew because its machine was lost
+_RETRIES = 5  # how often a batch is begun anew because its machine was lost
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 
@@ -28,35 +27,35 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 class RayCluster:
     """The cluster at `address`; without one, the cluster of this machine, started if need be.
 
-    Every machine needs `minaction[ray]` of the same version. Where the cluster has GPUs, each group asks for one.
+    Every machine needs `minaction[ray]` of the same version. Where the cluster has GPUs, each batch asks for one.
     """
 
     address: str | None = None
     device: str = "auto"
-    lanes: int = field(default=1, init=False)
+    replicas: int = field(default=1, init=False)
 
-    def run(self, bundles: Iterable[Bundle], folder_of: Callable[[Group], Path]) -> Generator[Event]:
-        """See `Backend.run`. A group whose machine is lost is trained again elsewhere, from where it came."""
+    def train(self, batches: Iterable[Batch], prepare: Callable[[RunConfig], Run]) -> Generator[Update]:
+        """See `Backend.train`. A batch whose machine is lost is trained again elsewhere, from where it came."""
         ray = self._connected()
         try:
             has_gpu = self.device != "cpu" and ray.cluster_resources().get("GPU", 0) > 0
             environment = {} if self.device == "auto" else {"env_vars": {"JAX_PLATFORMS": self.device}}
-            train = ray.remote(_train).options(
+            task = ray.remote(_train).options(
                 num_cpus=1, num_gpus=int(has_gpu), max_retries=_RETRIES, runtime_env=environment
             )
             here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
                 ray.get_runtime_context().get_node_id(), soft=False
             )
-            news = ray.remote(_News).options(num_cpus=0, scheduling_strategy=here).remote()
-            under_way = {
-                train.remote(group.name, pack(folder), group.config.as_dict(), news): (group, folder)
-                for group, folder in ((group, folder_of(group)) for bundle in bundles for group in bundle)
-            }
+            inbox = ray.remote(_Inbox).options(num_cpus=0, scheduling_strategy=here).remote()
+            under_way = {}
+            for batch in batches:
+                paths = [prepare(config).path for config in batch.configs]
+                under_way[task.remote({str(path): pack(path) for path in paths}, inbox)] = paths
             while under_way:
                 done, _ = ray.wait(list(under_way), timeout=_SECONDS_BETWEEN_LOOKS)
-                yield from ray.get(news.take.remote())
+                yield from ray.get(inbox.take.remote())
                 for reference in done:
-                    yield _outcome(ray, reference, *under_way.pop(reference))
+                    yield from _outcome(ray, reference, under_way.pop(reference))
         finally:
             ray.shutdown()
 
@@ -85,40 +84,48 @@ def _knock(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=10).close()
 
 
-def _outcome(ray: Any, reference: Any, group: Group, folder: Path) -> Event:
+def _outcome(ray: Any, reference: Any, paths: list[Path]) -> list[Update]:
     try:
-        event, files = ray.get(reference)
+        ends, files = ray.get(reference)
     except ray.exceptions.RayError as error:
-        return Event(group.name, "failed", text=f"Ray gave it up: {str(error).splitlines()[0]}", details=str(error))
-    unpack(files, folder)
-    return event
+        why = f"Ray gave it up: {str(error).splitlines()[0]}"
+        return [Update(path, "failed", text=why, details=str(error)) for path in paths]
+    for path in paths:
+        unpack(files[str(path)], path)
+        Run.open(path).tidy()  # what it was begun from elsewhere
+    return ends
 
 
-class _News:
+class _Inbox:
     """Lives on the suite's own machine and gathers what the workers tell."""
 
     def __init__(self) -> None:
-        self._events: list[Event] = []
+        self._updates: list[Update] = []
 
-    def add(self, event: Event) -> None:
-        self._events.append(event)
+    def add(self, update: Update) -> None:
+        self._updates.append(update)
 
-    def take(self) -> list[Event]:
-        taken, self._events = self._events, []
+    def take(self) -> list[Update]:
+        taken, self._updates = self._updates, []
         return taken
 
 
-def _train(name: str, files: dict[str, bytes], config: dict[str, Any], news: Any) -> tuple[Event, dict[str, bytes]]:
-    """The task that runs on some machine of the cluster."""
-    last = 0.0
+def _train(files: dict[str, dict[str, bytes]], inbox: Any) -> tuple[list[Update], dict[str, dict[str, bytes]]]:
+    """The task that runs on some machine of the cluster: how every run ended, and its folder."""
+    last, ends = 0.0, list[Update]()
+    with tempfile.TemporaryDirectory(prefix="minaction-") as scratch:
+        folders = {Path(scratch) / str(k): path for k, path in enumerate(files)}
 
-    def tell(event: Event) -> None:
-        nonlocal last
-        if event.kind != "step" or time.monotonic() - last > _SECONDS_BETWEEN_LOOKS:
-            last = time.monotonic()
-            news.add.remote(event)
+        def tell(update: Update) -> None:
+            nonlocal last
+            update = replace(update, run=Path(folders[update.run]))
+            if update.is_end:
+                ends.append(update)
+            elif update.kind != "progressed" or time.monotonic() - last > _SECONDS_BETWEEN_LOOKS:
+                last = time.monotonic()
+                inbox.add.remote(update)
 
-    with tempfile.TemporaryDirectory(prefix="minaction-") as folder:
-        unpack(files, Path(folder))
-        event = train_group(name, Path(folder), RunConfig.from_dict(config), tell)
-        return event, pack(Path(folder))
+        for folder, path in folders.items():
+            unpack(files[path], folder)
+        train_batch(list(folders), tell)
+        return ends, {path: pack(folder) for folder, path in folders.items()}

@@ -1,4 +1,4 @@
-"""The paper's tables and figures by name: which cells each needs, and what is made of them."""
+"""The paper's tables and figures by name: which runs each needs, and what is made of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import unknown_name
-from ._cells import Cell
+from ..training import RunConfig
 from ._grids import ANT_EXPLORE, ANT_NAVIGATE, CLIFF_WALKING, GRID_WORLDS, GRIDS, MAZES, Grid, chosen
 
 _GIANT = "ogbench-pointmaze-giant-stitch"
@@ -21,7 +21,7 @@ class Recipe:
 
     shows: str
     grid: Literal["paper", "ablations"]
-    """Cells are kept in the store of this suite, so that what two recipes need is trained once."""
+    """Runs are kept in the folder of this suite, so that what two recipes need is trained once."""
     only: tuple[str, ...]
     """Tasks, methods and ablations to which to keep."""
     task: str | None = None
@@ -30,13 +30,13 @@ class Recipe:
     """The one of its methods, as the method's name begins."""
     then: Literal["curves", "planning", "landscape"] = "curves"
 
-    def cells(self, seeds: int | None, steps: int | None) -> Grid:
+    def runs(self, seeds: int | None, steps: int | None) -> Grid:
         """What has to be trained."""
         grid = chosen(GRIDS[self.grid](seeds, steps), self.only)
-        return Grid(grid.name, tuple(filter(self._takes, grid.cells)))
+        return Grid(grid.name, tuple(filter(self._takes, grid.runs)))
 
-    def _takes(self, cell: Cell) -> bool:
-        return self.task in (None, cell.task) and (self.method is None or cell.method.label.startswith(self.method))
+    def _takes(self, run: RunConfig) -> bool:
+        return self.task in (None, run.data) and (self.method is None or run.method.startswith(self.method))
 
 
 RECIPES = {

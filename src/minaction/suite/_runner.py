@@ -1,111 +1,107 @@
-"""The suite itself: finds out what is left, has it trained, and puts what comes back into the store."""
+"""The suite itself: finds out what is left, has it trained, and tells what happens."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from ..errors import InputError
-from ._bundles import Bundle, bundled
-from ._cells import Cell, Group
-from ._display import Display, Tally, displayed
-from ._order import LongestFirst
-from ._pace import Paces
-from ._store import Store, disk_is_full
-from ._work import Backend, Event
-
-
-def run_suite(store: Store, name: str, cells: Sequence[Cell], backend: Backend) -> Tally:
-    """Train every cell that the store does not hold; how they stand in the end. A failure stops no other cell."""
-    store.check(cells)
-    with _disk_errors(store), store.opened(name):
-        tally = Tally(total=len(cells), done=sum(map(store.has, cells)))
-        paces = Paces()
-        with displayed(tally, paces) as display:
-            _Suite(store, cells, backend, display, paces).run()
-        return tally
-
-
-class _Suite:
-    def __init__(self, store: Store, cells: Sequence[Cell], backend: Backend, display: Display, paces: Paces) -> None:
-        self._store, self._cells, self._backend, self._display, self._paces = store, cells, backend, display, paces
-        self._given_up: set[str] = set()
-        self._tasks_not_here: set[str] = set()
-        self._order = LongestFirst(paces)
-
-    def run(self) -> None:
-        # More than once: what was under way is trained with its own seeds before others of its name.
-        while groups := [group for group in self._store.left(self._cells) if group.name not in self._given_up]:
-            self._train(groups)
-
-    def _train(self, groups: list[Group]) -> None:
-        at_work = {group.name: group for group in groups}
-        self._paces.expect(groups)
-        bundles = bundled(groups, self._backend.lanes, self._store.step)
-        with contextlib.closing(self._backend.run(self._possible(bundles), self._store.prepare)) as events:
-            for event in events:
-                if event.group not in at_work:  # news from another machine can come late
-                    continue
-                group = at_work[event.group]
-                self._pace(group, event)
-                if event.is_end:
-                    self._settle(at_work.pop(event.group), event)
-                self._display.show(group, event)
-
-    def _pace(self, group: Group, event: Event) -> None:
-        """Learn from what happened how long groups take."""
-        if event.kind == "started":
-            self._paces.began(group)
-        elif event.kind == "step":
-            self._paces.stepped(group, event.step)
-        elif event.kind == "finished":
-            self._paces.finished(group)
-        else:
-            self._paces.dropped(group)
-
-    def _settle(self, group: Group, event: Event) -> None:
-        """Put what became of a group into the store and the tally."""
-        tally = self._display.tally
-        if event.kind == "finished":
-            self._store.keep(group)
-            tally.done = sum(map(self._store.has, self._cells))
-        elif event.kind == "failed":
-            self._store.note_failure(group, event.text, event.details)
-            self._given_up.add(group.name)
-            tally.failed += len(group.cells)
-        elif event.kind == "skipped":
-            self._skip(group)
-            self._tasks_not_here.add(group.task)
-        else:
-            raise InputError(_DISK_FULL.format(event.text.partition(";")[0]))
-
-    def _possible(self, bundles: list[Bundle]) -> Iterator[Bundle]:
-        """The bundles, asked for one by one, without groups of a task that turned out to need a missing extra."""
-        waiting = list(bundles)
-        while waiting:
-            bundle = self._order.next_of(waiting)
-            waiting.remove(bundle)
-            possible = [group for group in bundle if group.task not in self._tasks_not_here]
-            for group in bundle:
-                if group.task in self._tasks_not_here:
-                    self._skip(group)
-            if possible:
-                yield tuple(possible)
-
-    def _skip(self, group: Group) -> None:
-        self._paces.dropped(group)
-        self._given_up.add(group.name)
-        self._display.tally.skipped += len(group.cells)
-
+from ..training import Run, RunConfig
+from ._folder import SuiteFolder
+from ._schedule import Batch, Speeds, batches
+from ._work import Backend, Update, disk_is_full
 
 _DISK_FULL = "The disk is full ({}); make room, and the same command goes on where this one stopped."
 
 
+@dataclass
+class Tally:
+    """How the runs of a suite stand."""
+
+    total: int
+    done: int
+    failed: int = 0
+    skipped: int = 0
+    running: set[Path] = field(default_factory=set)
+
+    def __str__(self) -> str:
+        parts = [f"{self.done} of {self.total} runs done", f"{len(self.running)} running", f"{self.failed} failed"]
+        return ", ".join([*parts, f"{self.skipped} skipped"] if self.skipped else parts)
+
+
+def run_suite(
+    folder: SuiteFolder,
+    name: str,
+    configs: Sequence[RunConfig],
+    backend: Backend,
+    on_update: Callable[[Tally, RunConfig, Update], None] = lambda tally, config, update: None,
+) -> Tally:
+    """Train every run that is not finished; how they stand in the end. A failure stops no other run.
+
+    `on_update` is told what happens, after it happened.
+    """
+    folder.check(configs)
+    with _disk_errors(folder), folder.opened(name):
+        folder.tidy(configs)
+        suite = _Suite(folder, configs)
+        waiting = batches(folder, folder.left(configs), backend.replicas)
+        with contextlib.closing(backend.train(suite.in_order(waiting), folder.prepare)) as updates:
+            for update in updates:
+                config = suite.take(update)
+                if config is not None:
+                    on_update(suite.tally, config, update)
+        return suite.tally
+
+
+class _Suite:
+    def __init__(self, folder: SuiteFolder, configs: Sequence[RunConfig]) -> None:
+        self.tally = Tally(total=len(configs), done=sum(map(folder.finished, configs)))
+        self._left = {folder.run_path(config): config for config in folder.left(configs)}
+        self._speeds = Speeds(folder, configs)
+        self._tasks_not_here: set[str] = set()
+
+    def in_order(self, waiting: list[Batch]) -> Iterator[Batch]:
+        """The batches, asked for one by one, without runs of a task that turned out to need a missing extra."""
+        waiting = list(waiting)
+        while waiting:
+            batch = self._speeds.longest_first(waiting)
+            waiting.remove(batch)
+            possible = tuple(config for config in batch.configs if config.data not in self._tasks_not_here)
+            self.tally.skipped += len(batch.configs) - len(possible)
+            if possible:
+                yield Batch(possible, batch.steps)
+
+    def take(self, update: Update) -> RunConfig | None:
+        """Note what happened; the run it happened to, or None if that has ended: a lost machine's updates come late."""
+        config = self._left.get(update.run)
+        if config is None:
+            return None
+        if not update.is_end:
+            self.tally.running.add(update.run)
+            return config
+        del self._left[update.run]
+        self.tally.running.discard(update.run)
+        if update.kind == "finished":
+            self.tally.done += 1
+            self._speeds.learn(config, Run.open(update.run).results.steps_per_second)
+        elif update.kind == "failed":
+            self.tally.failed += 1
+            Run.open(update.run).fail(update.text, update.details)
+        elif update.kind == "skipped":
+            self.tally.skipped += 1
+            self._tasks_not_here.add(config.data)
+        else:
+            raise InputError(_DISK_FULL.format(update.text.partition(";")[0]))
+        return config
+
+
 @contextlib.contextmanager
-def _disk_errors(store: Store) -> Iterator[None]:
+def _disk_errors(folder: SuiteFolder) -> Iterator[None]:
     try:
         yield
     except (OSError, InputError) as error:
         if not disk_is_full(error):
             raise
-        raise InputError(_DISK_FULL.format(f"cannot write to {store.path}")) from error
+        raise InputError(_DISK_FULL.format(f"cannot write to {folder.path}")) from error

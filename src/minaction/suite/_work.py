@@ -1,31 +1,31 @@
-"""What a worker does, on this machine or another: train groups in their folders, and say how it went."""
+"""What a worker does, on this machine or another: train a batch of runs in their folders, and say how it goes."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import traceback
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from .._files import atomic_write
+from .._locks import locked
 from ..errors import InputError, MissingExtra
-from ..training._run import RunConfig, RunDirectory
-from ._bundles import Bundle
-from ._cells import Group
-from ._store import disk_is_full, locked
+from ..tasks import Source
+from ..training import Diverged, Evaluated, Finished, Progressed, Run, RunConfig, Training, train
+from ._schedule import Batch
 
-if TYPE_CHECKING:
-    from ..training._session import Member
+_PATIENCE = 20.0  # seconds, for a worker whose suite was killed to let go of a run
 
 
 @dataclass(frozen=True)
-class Event:
-    """Something that happened to a group."""
+class Update:
+    """Something that happened to a run."""
 
-    group: str
-    kind: Literal["started", "step", "finished", "skipped", "failed", "disk full"]
+    run: Path
+    kind: Literal["started", "progressed", "finished", "skipped", "failed", "disk full"]
     step: int = 0
     text: str = ""
     """How it goes, or in one sentence why it ended."""
@@ -33,108 +33,95 @@ class Event:
 
     @property
     def is_end(self) -> bool:
-        """Whether nothing more happens to the group."""
-        return self.kind not in ("started", "step")
+        """Whether nothing more happens to the run."""
+        return self.kind not in ("started", "progressed")
+
+
+Tell = Callable[[Update], None]
 
 
 class Backend(Protocol):
-    """Where groups are trained."""
+    """Where batches are trained."""
 
     @property
-    def lanes(self) -> int:
-        """How many cells to train in one program at most; those of one group always are."""
+    def replicas(self) -> int:
+        """How many runs to train in one program at most; seeds of one task and method always are."""
         ...
 
-    def run(self, bundles: Iterable[Bundle], folder_of: Callable[[Group], Path]) -> Generator[Event]:
-        """Train each group in its folder, taking the next bundle as a worker becomes free; tell what happens meanwhile.
+    def train(self, batches: Iterable[Batch], prepare: Callable[[RunConfig], Run]) -> Generator[Update]:
+        """Train every run in its folder, taking the next batch as a worker becomes free; what happens meanwhile.
 
-        After "finished" the whole run lies in the folder. Closing the iterator ends all workers.
+        After "finished" the whole run lies in its folder. Closing the generator ends all workers.
         """
         ...
 
 
-@dataclass(frozen=True)
-class Job:
-    """A group as a worker sees it: a run to be trained in a folder."""
-
-    name: str
-    folder: Path
-    config: RunConfig
-
-
-def train_group(name: str, folder: Path, config: RunConfig, tell: Callable[[Event], None]) -> Event:
-    """Train a run in its folder to the end, from wherever it stands; how that ended."""
-    events = list[Event]()
-
-    def tell_or_keep(event: Event) -> None:
-        (events.append if event.is_end else tell)(event)
-
-    train_together([Job(name, folder, config)], tell_or_keep)
-    return events[0]
-
-
-def train_together(jobs: Sequence[Job], tell: Callable[[Event], None]) -> None:
+def train_batch(paths: Sequence[Path], tell: Tell) -> None:
     """Train runs side by side to the end, from wherever they stand, and tell how each ended.
 
-    Those that stand at different steps, because a kill fell between their checkpoints, are trained one after the other.
     One whose data cannot be had, or that diverges, is no harm to the others.
     """
+    sources: dict[tuple[str, int | None], Source] = {}  # runs on the same data share it, on the device too
+    ready: dict[Path, Training] = {}
     with contextlib.ExitStack() as locks:
-        ready: dict[int, list[tuple[Job, Member]]] = {}
-        for job in jobs:
+        for path in paths:
             try:
-                locks.enter_context(locked(job.folder, wait=True))  # one whose suite was killed may take a moment
-                run = RunDirectory.create(job.folder, job.config)
-                tell(Event(job.name, "started"))
+                run = Run.open(path)
+                locks.enter_context(locked(path, patience=_PATIENCE))
+                tell(Update(path, "started"))
                 if run.finished:
-                    tell(Event(job.name, "finished"))
-                else:
-                    ready.setdefault(run.step, []).append((job, _member(run)))
+                    tell(Update(path, "finished"))
+                    continue
+                data = (run.config.data, run.config.episodes)
+                source = sources.setdefault(data, Source(data[0], run.config.seeds, data[1]))
+                ready[path] = Training.of(run, source)
             except Exception as error:
-                tell(_ending(job, error))
-        for alike in ready.values():
-            _train_alike(alike, tell)
+                tell(_ending(path, error))
+        if ready:
+            _train(ready, tell)
 
 
-def _member(run: RunDirectory) -> Member:
-    from ..training._session import Member  # brings JAX along, which the suite itself does without
-
-    return Member(run)
-
-
-def _train_alike(alike: Sequence[tuple[Job, Member]], tell: Callable[[Event], None]) -> None:
-    """Train runs that stand at the same step; if the program fails, it fails for all of them."""
-    from ..training._session import Convoy
-
-    going = {job.folder: job for job, _ in alike}
+def _train(trainings: Mapping[Path, Training], tell: Tell) -> None:
+    going, paths = dict.fromkeys(trainings), {id(training): path for path, training in trainings.items()}
+    notes: dict[Path, str] = {}
     try:
-        for news in Convoy([member for _, member in alike]).train():
-            if news.error is not None:
-                job = going.pop(news.run.path)
-                tell(_ending(job, news.error))
-            elif news.results is not None:
-                tell(Event(going.pop(news.run.path).name, "finished"))
-            elif not news.rows:
-                tell(Event(going[news.run.path].name, "step", news.step, news.note))
-    except Exception as error:
-        for job in going.values():
-            tell(_ending(job, error))
+        for event in train(list(trainings.values())):
+            path = paths[id(event.training)]
+            if isinstance(event, Progressed):
+                tell(Update(path, "progressed", event.step, notes.get(path) or f"loss {event.loss:.4f}"))
+            elif isinstance(event, Evaluated):
+                notes[path] = event.note
+            elif isinstance(event, Diverged):
+                del going[path]
+                tell(_ending(path, event.error))
+            elif isinstance(event, Finished):
+                del going[path]
+                tell(Update(path, "finished", event.training.steps))
+    except Exception as error:  # if the program fails, it fails for all that it trains
+        for path in going:
+            tell(_ending(path, error))
 
 
-def _ending(job: Job, error: Exception) -> Event:
+def _ending(path: Path, error: Exception) -> Update:
     """What to tell of a training that ended with an error."""
-    if not (job.folder / "checkpoint.safetensors").exists():  # nothing was trained: let the folder count for nothing
-        (job.folder / "config.json").unlink(missing_ok=True)
     if isinstance(error, MissingExtra):
-        return Event(job.name, "skipped", text=str(error))
+        return Update(path, "skipped", text=str(error))
     kind = "disk full" if disk_is_full(error) else "failed"
     text = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    return Event(job.name, kind, text=text, details="".join(traceback.format_exception(error)))
+    return Update(path, kind, text=text, details="".join(traceback.format_exception(error)))
+
+
+def disk_is_full(error: BaseException | None) -> bool:
+    """Whether a write failed for want of space, perhaps told by an error of ours."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return error is not None and disk_is_full(error.__cause__)
 
 
 def pack(folder: Path) -> dict[str, bytes]:
     """A run's folder as bytes, to travel to another machine and back."""
-    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
+    files = (path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    return {path.name: path.read_bytes() for path in files}
 
 
 def unpack(files: dict[str, bytes], folder: Path) -> None:

@@ -1,7 +1,9 @@
-"""Tasks: a recipe for data and the truth to judge a learned distance by."""
+"""Tasks: recipes for data, and the true distances to judge a learned one by."""
 
+from ._base import TASKS as TASKS
 from ._base import Layout as Layout
 from ._base import Task as Task
 from ._base import Truth as Truth
-from ._registry import all_tasks as all_tasks
-from ._registry import get_task as get_task
+from ._base import get_task as get_task
+from ._source import Source as Source
+from ._source import read as read

@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ..exact._maze import cell_distances
+from .._progress import OnProgress
 from ..mazes._ant import STATE_SIZE, mujoco_version, reset_states, uprightness
 from ..mazes._ant_recipes import ANT_RECIPES, AntRecipe
 from ..mazes._layouts import MazeLayout
-from ..mazes._recipes import Progress
 from ..mazes._teleport import BLACK_HOLES, curate, directed_cell_distances
+from ..mazes._truth import cell_distances
 from ..mazes._walker import Walker
 from ..mazes._walking_time import route_lengths, teleport_route_lengths
-from ..trajectories._dataset import Trajectories
-from ..trajectories.readers import read
+from ..trajectories import Trajectories, read_file
 from ._base import Layout, Task, Truth
 from ._mazes import maze_picture
 
@@ -29,15 +28,15 @@ _RECIPE = 1  # raised when the same seed and simulator would make other data
 
 
 @dataclass(frozen=True)
-class AntTask:
+class AntTask(Task):
     """OGBench's AntMaze: an ant of 29 numbers, walked by this package's policy under noisy torques.
 
-    A data set of OGBench's own that lies where OGBench keeps it (~/.ogbench/data) is used instead of a made one.
+    If OGBench's own data set is where OGBench keeps it (~/.ogbench/data), it is used instead of making one.
     """
 
     name: str
     recipe: AntRecipe
-    state_size: int = field(default=STATE_SIZE, init=False)
+    state_shape: tuple[int, ...] = field(default=(STATE_SIZE,), init=False)
     default_episodes: int = field(default=_PAPER_EPISODES, init=False)
     fresh_data_per_seed: bool = field(default=False, init=False)
 
@@ -47,7 +46,12 @@ class AntTask:
         return self.recipe.layout
 
     @property
-    def summary(self) -> str:
+    def simulator(self) -> str | None:  # type: ignore[override]
+        """The ant's where OGBench defines goals, which it does not in the teleport maze."""
+        return None if self.recipe.maze == "teleport" else "ant"
+
+    @property
+    def summary(self) -> str:  # type: ignore[override]
         """One line for a person."""
         ways = {"navigate": "heads for one goal after another", "stitch": "heads for a goal four cells away"}
         what = ways.get(self.recipe.behaviour, "follows random directions")
@@ -57,7 +61,7 @@ class AntTask:
 
     @property
     def published_file(self) -> Path | None:
-        """OGBench's own file of this data set, if this person has it."""
+        """OGBench's own file of this data set, if it is on this machine."""
         if self.recipe.maze == "teleport" and not self.recipe.random_holes:
             return None  # OGBench's holes are random
         name = f"antmaze-{self.recipe.maze}-{self.recipe.behaviour}-v0.npz"
@@ -65,8 +69,8 @@ class AntTask:
         return path if path.is_file() else None
 
     @property
-    def recipe_version(self) -> str:
-        """Names the simulator too: another version of MuJoCo makes other data."""
+    def recipe_version(self) -> str:  # type: ignore[override]
+        """Includes the simulator: another version of MuJoCo makes different data."""
         path = self.published_file
         return f"{_RECIPE} with MuJoCo {mujoco_version()}" if path is None else f"OGBench's {path.name}"
 
@@ -74,7 +78,7 @@ class AntTask:
         self,
         seed: int = 0,
         episodes: int | None = None,
-        progress: Progress | None = None,
+        progress: OnProgress | None = None,
         keep_actions: bool = False,
     ) -> Trajectories:
         """The data made with `seed`; `progress` is called with the episodes done and their total."""
@@ -82,11 +86,11 @@ class AntTask:
         path = self.published_file
         if path is None:
             return self.recipe.collect(seed, count, progress, keep_actions)
-        data = read(path, keep_actions=keep_actions)
+        data = read_file(path, keep_actions=keep_actions)
         return (curate(data) if self.recipe.random_holes else data).first(count)
 
     def facts(self, data: Trajectories) -> dict[str, Any]:
-        """What is worth knowing about the ants of a data set: where they were and how many were on their backs."""
+        """Where the ants of a data set were, and how many were on their backs."""
         cells = self.maze.cell_index[tuple(self.maze.cell_of(data.states[:, :2].astype(np.float64)).T)]
         flipped = uprightness(data.states) < 0
         ends, begins = data.offsets[1:], data.offsets[:-1]
@@ -97,12 +101,12 @@ class AntTask:
             "made by": f"recipe {self.recipe_version}" if self.published_file is None else self.recipe_version,
         }
 
-    def truths(self, data: Trajectories) -> list[Truth]:
-        """Cells as the paper counts them, and steps at the walking policy's speed; see `mazes.walking_time`."""
+    def truths(self) -> list[Truth]:
+        """Cells as the paper counts them, and steps at the walking policy's speed; see `mazes._walking_time`."""
         maze, speed = self.maze, walking_speed()
         teleport = self.recipe.maze == "teleport"
         cells = directed_cell_distances() if teleport else cell_distances(maze)
-        # A step that ends in a black hole ends elsewhere: nobody is ever observed there.
+        # A step that ends in a black hole continues elsewhere: no ant is ever observed there.
         seen = ~(maze.free_cells[:, None] == BLACK_HOLES).all(axis=2).any(axis=1) if teleport else slice(None)
         places = maze.centres[seen]
         lengths = teleport_route_lengths(maze, places, hop=speed) if teleport else route_lengths(maze, places)
@@ -123,7 +127,7 @@ def standing_at(positions: np.ndarray) -> np.ndarray:
 
 
 def walking_speed() -> float:
-    """Distance per step that this package's policy makes along shortest ways in antmaze-medium, without noise."""
+    """The distance per step that this package's policy makes along shortest paths in antmaze-medium, without noise."""
     return float(Walker.load().card["measured"]["routes"]["speed"])
 
 

@@ -2,55 +2,57 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..environments import CliffWalking, GridWorld, KeyDoorGridWorld, NoisyGridWorld
-from ..environments._grid import NUM_ACTIONS, transition_graph
+from .._progress import OnProgress
+from ..environments import (
+    NUM_ACTIONS,
+    CliffWalking,
+    GridWorld,
+    KeyDoorGridWorld,
+    NoisyGridWorld,
+    transition_graph,
+)
 from ..errors import InputError
-from ..exact._empirical import observed_distance
-from ..exact._graph import minimum_action_distance
-from ..trajectories._dataset import Trajectories
-from ._base import Layout, Progress, Task, Truth
+from ..exact import minimum_action_distance
+from ..trajectories import Trajectories
+from ._base import Layout, Task, Truth
 
-_EVALUATION_SEED = 1_000_003  # the noise at which models are judged is fixed, and no data set's own
+_EVALUATION_SEED = 1_000_003  # the noise at which models are judged is fixed, and belongs to no data set
 
 
 @dataclass(frozen=True)
-class GridWorldTask(ABC):
+class GridWorldTask(Task):
     """What the grid worlds share. Data is cheap to make, so every training seed gets its own."""
 
     name: str
     summary: str
     world: GridWorld
     default_episodes: int = 100
-    recipe_version: int = 1
+    recipe_version: int | str = 1
     fresh_data_per_seed: bool = True
 
     @property
-    def state_size(self) -> int:
-        """How many numbers an observation has."""
-        return self.world.observe(_fixed_start(self.world), np.random.default_rng(0)).shape[1]
+    def state_shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The shape of an observation."""
+        return self.world.observe(_fixed_start(self.world), np.random.default_rng(0)).shape[1:]
 
     def trajectories(
         self,
         seed: int = 0,
         episodes: int | None = None,
-        progress: Progress | None = None,
+        progress: OnProgress | None = None,
         keep_actions: bool = False,
     ) -> Trajectories:
-        """Episodes of uniformly random actions, as many as the paper's have at most, made in one go."""
+        """Episodes of uniformly random actions, at most as long as the paper's."""
         count = self.default_episodes if episodes is None else episodes
         data = random_episodes(self.world, count, self.world.episode_steps, seed)
         if progress is not None:
             progress(count, count)
         return data if keep_actions else replace(data, actions=None)
-
-    @abstractmethod
-    def truths(self, data: Trajectories) -> list[Truth]:
-        """The truths to judge by, the most important first."""
 
     @abstractmethod
     def layout(self) -> Layout:
@@ -63,16 +65,16 @@ class CliffWalkingTask(GridWorldTask):
 
     name: str = "cliffwalking"
     summary: str = "4 x 12 grid; falling off the cliff leads back to the start"
-    recipe_version: int = 2  # episodes were one action shorter
+    recipe_version: int | str = 2  # episodes were one action shorter
     world: CliffWalking = field(default_factory=CliffWalking)
 
-    def truths(self, data: Trajectories) -> list[Truth]:
-        """The true distances, then those of the observed transitions."""
+    def truths(self) -> list[Truth]:
+        """The true distances."""
         states, distances = self._judged()
-        return _true_and_observed(data, _noiseless(self.world, states), distances)
+        return [Truth.between("true", "steps", _noiseless(self.world, states), distances)]
 
     def layout(self) -> Layout:
-        """The board as it is; cliff and goal stay solid."""
+        """The grid as it is; cliff and goal are solid."""
         states, _ = self._judged()
         return Layout((self.world.rows, self.world.columns), _noiseless(self.world, states), states[:, ::-1])
 
@@ -94,13 +96,13 @@ class KeyDoorTask(GridWorldTask):
     summary: str = "13 x 13 grid; the key, once found, is never lost and opens the door"
     world: KeyDoorGridWorld = field(default_factory=KeyDoorGridWorld)
 
-    def truths(self, data: Trajectories) -> list[Truth]:
-        """The true distances, then those of the observed transitions."""
+    def truths(self) -> list[Truth]:
+        """The true distances."""
         states, distances = _true_distances(self.world, _fixed_start(self.world))
-        return _true_and_observed(data, _noiseless(self.world, states), distances)
+        return [Truth.between("true", "steps", _noiseless(self.world, states), distances)]
 
     def layout(self) -> Layout:
-        """Two boards side by side: left without the key, right with it, an empty column between."""
+        """Two grids side by side: left without the key, right with it, an empty column between."""
         states, _ = _true_distances(self.world, _fixed_start(self.world))
         column, row, has_key = states.T
         pixels = np.stack([row, column + has_key * (self.world.columns + 1)], axis=1)
@@ -111,16 +113,16 @@ class KeyDoorTask(GridWorldTask):
 class NoisyGridTask(GridWorldTask):
     """Judged on all ordered pairs of the 169 cell centres, which are whole numbers of steps apart.
 
-    Source and target are seen with noise of their own, also where they are the same position: what a model
-    says there, on the diagonal, is how much noise leaks into it. No observation ever comes back, so there is
-    no truth of observed transitions.
+    Source and target are observed with different noise even where they are the same position: what a model says
+    there, on the diagonal, shows how much noise leaks into it. No observation ever repeats, so there is no truth of
+    observed transitions.
     """
 
     name: str = "noisy-gridworld"
-    summary: str = "13 x 13 grid; real positions, actions that slip, two numbers of pure noise"
+    summary: str = "13 x 13 grid; real-valued positions, actions that slip, two numbers of pure noise"
     world: NoisyGridWorld = field(default_factory=NoisyGridWorld)
 
-    def truths(self, data: Trajectories) -> list[Truth]:
+    def truths(self) -> list[Truth]:
         """The true distances: Manhattan, because a step that slips can still be any of the four."""
         states, distances = self._cell_centres()
         random = np.random.default_rng(_EVALUATION_SEED)
@@ -128,7 +130,7 @@ class NoisyGridTask(GridWorldTask):
         return [Truth("true", "steps", sources, targets, distances)]
 
     def layout(self) -> Layout:
-        """The board as it is, every cell seen from its centre with the noise at its mean, zero."""
+        """The grid as it is, every cell observed at its centre with zero noise."""
         states, _ = self._cell_centres()
         quiet = _noiseless(NoisyGridWorld(sigma=0.0), states)
         return Layout((self.world.rows, self.world.columns), quiet, states[:, ::-1].astype(np.int64))
@@ -141,7 +143,7 @@ TASKS: dict[str, Task] = {task.name: task for task in (CliffWalkingTask(), Noisy
 
 
 def random_episodes(world: GridWorld, episodes: int, steps: int, seed: int) -> Trajectories:
-    """Episodes of at most `steps` uniformly random actions, all of them stepped at once."""
+    """Episodes of at most `steps` uniformly random actions, all of them stepped together."""
     if episodes < 1 or seed < 0:
         raise InputError(f"Cannot make {episodes} episodes from seed {seed}; give at least 1, and a seed from 0 on.")
     random = np.random.default_rng(seed)
@@ -168,19 +170,10 @@ def _true_distances(world: GridWorld, origins: np.ndarray) -> tuple[np.ndarray, 
     return graph.states, minimum_action_distance(len(graph.states), graph.edges)
 
 
-def _true_and_observed(data: Trajectories, observations: np.ndarray, distances: np.ndarray) -> list[Truth]:
-    """The truth over `observations`, and the observed one over those of them that occur in `data`."""
-    true = Truth.between("true", "steps", observations, distances)
-    seen, observed = observed_distance(data)
-    judged = {row.tobytes() for row in observations}
-    kept = np.array([row.tobytes() in judged for row in seen])
-    return [true, Truth.between("observed", "steps", seen[kept], observed[np.ix_(kept, kept)])]
-
-
 def _fixed_start(world: GridWorld) -> np.ndarray:
     return world.starts(1, np.random.default_rng(0))
 
 
 def _noiseless(world: GridWorld, states: np.ndarray) -> np.ndarray:
-    """Observations of worlds that add no noise: the generator they are handed leaves no trace."""
+    """Observations of worlds that add no noise: the generator has no effect."""
     return world.observe(states, np.random.default_rng(0))

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..exact._maze import ball_steps, cell_distances
+from .._progress import OnProgress
 from ..mazes._layouts import OGBENCH_LAYOUTS, POINT_MAZE_LAYOUTS, MazeLayout
 from ..mazes._minimum_time import SpeedLattice, least_steps
 from ..mazes._point import POINT_MAZE_RECIPES, RandomForceRecipe
-from ..mazes._recipes import OGBENCH_RECIPES, BallRecipe, Progress
-from ..trajectories._dataset import Trajectories
+from ..mazes._recipes import OGBENCH_RECIPES, BallRecipe
+from ..mazes._truth import ball_steps, cell_distances
+from ..trajectories import Trajectories
 from ._base import Layout, Task, Truth
 
 _PAPER_EPISODES = 1000
@@ -23,13 +24,14 @@ _PIXELS_PER_CELL = 8
 
 
 @dataclass(frozen=True)
-class OgbenchBallTask:
+class OgbenchBallTask(Task):
     """OGBench's PointMaze: a ball that jumps by up to 0.2 in x and in y, observed as (x, y)."""
 
     name: str
     recipe: BallRecipe
-    recipe_version: int = field(default=1, init=False)
-    state_size: int = field(default=2, init=False)
+    recipe_version: int | str = field(default=1, init=False)
+    state_shape: tuple[int, ...] = field(default=(2,), init=False)
+    simulator: str | None = field(default="ball", init=False)
     fresh_data_per_seed: bool = field(default=False, init=False)
 
     @property
@@ -38,29 +40,29 @@ class OgbenchBallTask:
         return OGBENCH_LAYOUTS[self.recipe.maze]
 
     @property
-    def summary(self) -> str:
+    def summary(self) -> str:  # type: ignore[override]
         """One line for a person."""
         goals = "one goal after another" if self.recipe.behaviour == "navigate" else "a goal four cells away"
         return f"OGBench PointMaze {self.recipe.maze}: a noisy ball heads for {goals}"
 
     @property
-    def default_episodes(self) -> int:
-        """The paper takes the first 1000 episodes of OGBench's set, or all where there are fewer."""
+    def default_episodes(self) -> int:  # type: ignore[override]
+        """The paper uses the first 1000 episodes of OGBench's data set, or all where there are fewer."""
         return min(_PAPER_EPISODES, self.recipe.published_episodes)
 
     def trajectories(
         self,
         seed: int = 0,
         episodes: int | None = None,
-        progress: Progress | None = None,
+        progress: OnProgress | None = None,
         keep_actions: bool = False,
     ) -> Trajectories:
         """The data made with `seed`; `progress` is called with the episodes done and their total."""
         count = self.default_episodes if episodes is None else episodes
         return self.recipe.collect(seed, count, progress, keep_actions)
 
-    def truths(self, data: Trajectories) -> list[Truth]:
-        """Steps and cells between all cell centres, and steps between random positions; see `exact.maze`."""
+    def truths(self) -> list[Truth]:
+        """Steps and cells between all cell centres, and steps between random positions; see `mazes._truth`."""
         centres = self.maze.centres
         anywhere = self.maze.random_positions(_RANDOM_POSITIONS, np.random.default_rng(0))
         return [
@@ -71,25 +73,24 @@ class OgbenchBallTask:
 
     def layout(self) -> Layout:
         """Eight pixels along the side of a cell, wherever the ball fits."""
-        return maze_picture(self.maze, self.state_size)
+        return maze_picture(self.maze, self.state_shape[0])
 
 
 @dataclass(frozen=True)
-class InertialBallTask:
+class InertialBallTask(Task):
     """gymnasium-robotics' PointMaze: a ball pushed by a force, observed as (x, y, vx, vy).
 
-    Its step truth is the least time from rest to rest without touching a wall, found on a lattice of
-    positions and speeds (`mazes.minimum_time`). How far that was checked: between all cells of the U maze, 41
-    to 111 steps apart, it is within 5 steps (1.8 on average) of the optimum of an integer programme over the
-    simulator's own equations, and the simulated ball, steered along the ways that were found, arrived about
-    2 steps after it (for 66 of 67 pairs of cells; once the steering brushed a corner). Whether bumping into
-    walls could be faster was not looked into.
+    Its step truth is the minimum time from rest to rest without touching a wall, found on a lattice of positions and
+    speeds (`mazes._minimum_time`). How it was checked: between all cells of the U maze, 41 to 111 steps apart, it is
+    within 5 steps (1.8 on average) of the optimum of an integer programme over the simulator's equations, and the
+    simulated ball, steered along the paths found, arrived about 2 steps later (for 66 of 67 pairs of cells; once the
+    steering brushed a corner). Whether bumping into walls could be faster was not examined.
     """
 
     name: str
     recipe: RandomForceRecipe
-    recipe_version: int = field(default=1, init=False)
-    state_size: int = field(default=4, init=False)
+    recipe_version: int | str = field(default=1, init=False)
+    state_shape: tuple[int, ...] = field(default=(4,), init=False)
     default_episodes: int = field(default=_PAPER_EPISODES, init=False)
     fresh_data_per_seed: bool = field(default=False, init=False)
 
@@ -99,7 +100,7 @@ class InertialBallTask:
         return POINT_MAZE_LAYOUTS[self.recipe.maze]
 
     @property
-    def summary(self) -> str:
+    def summary(self) -> str:  # type: ignore[override]
         """One line for a person."""
         return f"gymnasium-robotics PointMaze {self.recipe.maze}: a ball with inertia under random forces"
 
@@ -107,14 +108,14 @@ class InertialBallTask:
         self,
         seed: int = 0,
         episodes: int | None = None,
-        progress: Progress | None = None,
+        progress: OnProgress | None = None,
         keep_actions: bool = False,
     ) -> Trajectories:
         """The data made with `seed`; `progress` is called with the episodes done and their total."""
         count = self.default_episodes if episodes is None else episodes
         return self.recipe.collect(seed, count, progress, keep_actions)
 
-    def truths(self, data: Trajectories) -> list[Truth]:
+    def truths(self) -> list[Truth]:
         """Steps and cells between all cell centres, and steps between random positions, all at rest."""
         cells = len(self.maze.centres)
         places = SpeedLattice().rest_positions(self.maze)
@@ -129,7 +130,7 @@ class InertialBallTask:
 
     def layout(self) -> Layout:
         """Eight pixels along the side of a cell, wherever the ball fits; it is at rest."""
-        return maze_picture(self.maze, self.state_size)
+        return maze_picture(self.maze, self.state_shape[0])
 
 
 def _at_rest(positions: np.ndarray) -> np.ndarray:

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._mapped import read_rows
-from ..objectives._base import Objective
-from ..trajectories._dataset import Trajectories
+from ..objectives import Objective
+from ..trajectories import Trajectories
 
 # What the rows of one chunk may take; two chunks are held at a time, one being trained on and one being read.
 _CHUNK_BYTES = 64 << 20
@@ -23,6 +23,7 @@ class HostFeed:
 
     def __init__(self, objective: Objective, data: Trajectories, tables: Any) -> None:
         self._states = data.states
+        self._more = objective.more_states(tables)
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minaction-feed")
         self._ahead: tuple[tuple[int, int], Future] | None = None
         host = jax.local_devices(backend="cpu")[0]
@@ -76,6 +77,16 @@ class HostFeed:
             indices.append(leaf.reshape(*lead, count))
             position += count
         wanted = np.concatenate(indices, axis=2).ravel()
-        rows = read_rows(self._states, wanted)
-        shaped = jnp.asarray(rows.reshape(*lead, position, -1))
+        rows = self._read(wanted)
+        shaped = jnp.asarray(rows.reshape(*lead, position, *rows.shape[1:]))
         return jax.tree.unflatten(structure, [jnp.asarray(leaf) for leaf in renumbered]), shaped
+
+    def _read(self, wanted: np.ndarray) -> np.ndarray:
+        """Rows of the file, or of what the objective adds behind them."""
+        if self._more is None:
+            return read_rows(self._states, wanted)
+        count = len(self._states)
+        rows = read_rows(self._states, np.minimum(wanted, count - 1))
+        added = wanted >= count
+        rows[added] = self._more[wanted[added] - count]
+        return rows

@@ -2,34 +2,116 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import overload
 
 from .._model import DistanceModel
-from ..objectives._base import Objective
-from ..objectives._maddist import MadDist
-from ..trajectories._dataset import Trajectories
-from ._trainer import Trainer
+from .._progress import training_progress
+from ..errors import InputError
+from ..objectives import MadDist, Objective, make_objective
+from ..tasks import Source, Truth
+from ..trajectories import Trajectories
+from ._driver import Diverged, Evaluated, Event, Finished, Progressed, Training, train
+
+
+@overload
+def fit(
+    data: Trajectories | str | Path,
+    objective: Objective | type[Objective] | str = ...,
+    *,
+    steps: int = ...,
+    seed: int = ...,
+    seeds: None = None,
+    truths: Sequence[Truth] | None = ...,
+    evaluations: int = ...,
+    name: str = ...,
+    on_event: Callable[[Event], object] | None = ...,
+    progress: bool = ...,
+) -> DistanceModel: ...
+
+
+@overload
+def fit(
+    data: Trajectories | str | Path,
+    objective: Objective | type[Objective] | str = ...,
+    *,
+    steps: int = ...,
+    seed: int = ...,
+    seeds: Sequence[int],
+    truths: Sequence[Truth] | None = ...,
+    evaluations: int = ...,
+    name: str = ...,
+    on_event: Callable[[Event], object] | None = ...,
+    progress: bool = ...,
+) -> list[DistanceModel]: ...
 
 
 def fit(
-    data: Trajectories,
-    objective: Objective | None = None,
+    data: Trajectories | str | Path,
+    objective: Objective | type[Objective] | str = MadDist,
     *,
     steps: int = 50_000,
     seed: int = 0,
+    seeds: Sequence[int] | None = None,
+    truths: Sequence[Truth] | None = None,
+    evaluations: int = 10,
+    name: str = "",
+    on_event: Callable[[Event], object] | None = None,
     progress: bool = True,
-) -> DistanceModel:
-    """Learn the distance of `data`; MadDist unless another objective is given."""
-    from .._progress import training_progress
+) -> DistanceModel | list[DistanceModel]:
+    """Learn the distance of `data`.
 
-    trainer = Trainer(objective or MadDist(), data, steps=steps, seeds=[seed])
+    Args:
+        data: recorded episodes, or what `read` takes: a task's name or the path of a file.
+        objective: what is minimised: an object, a class or a name.
+        steps: gradient steps.
+        seed: of weights and sampling.
+        seeds: several of them, trained side by side; a list of models comes back.
+        truths: true distances to compare with on the way; those of a task are known.
+        evaluations: how many times, evenly spaced, to compare with them.
+        name: what to call the data in the model's file.
+        on_event: called with everything that the driver tells: `Progressed`, `Evaluated`, `Diverged`, `Finished`.
+        progress: whether to show a bar, or lines where there is no terminal.
+
+    Returns:
+        The model, or one for each of `seeds`.
+
+    Raises:
+        InputError: where the training diverges, or something given cannot be used.
+
+    >>> import minaction as ma
+    >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]], [[2.0], [1.0], [0.0]]])
+    >>> model = ma.fit(data, ma.MadDist(encoder=ma.MLP(hidden=(16,), latent=8)), steps=3, progress=False)
+    >>> float(model.distance([0.0], [0.0]))
+    0.0
+    """
+    chosen = make_objective(objective)
+    all_seeds = (seed,) if seeds is None else tuple(seeds)
+    if not all_seeds or steps < 1 or evaluations < 1:
+        raise InputError("Training takes at least one seed, one step and one evaluation.")
+    if isinstance(data, Trajectories):
+        recorded, judged = [data] * len(all_seeds), [truths or ()] * len(all_seeds)
+    else:
+        source = Source(str(data), all_seeds)
+        recorded = [source.data(one) for one in all_seeds]
+        judged = [source.truths(one) if truths is None else truths for one in all_seeds]
+    training = Training(chosen, recorded, steps, all_seeds, judged, evaluations, name or _name(data))
+    note = ""
     with training_progress(steps, shown=progress) as show:
-        while trainer.step < steps:
-            terms = trainer.advance(trainer.chunk_length)
-            show(trainer.step, f"loss {terms['loss'].mean():.4f}")
-    return trainer.models()[0]
+        for event in train([training]):
+            if on_event is not None:
+                on_event(event)
+            if isinstance(event, Progressed):
+                show(event.step, note or f"loss {event.loss:.4f}")
+            elif isinstance(event, Evaluated):
+                note = event.note
+            elif isinstance(event, Diverged):
+                raise event.error
+            elif isinstance(event, Finished):
+                return event.models[0] if seeds is None else list(event.models)
+    raise AssertionError("a training ends with a model or an error")
 
 
-def load(path: str | Path) -> DistanceModel:
-    """Read a model that `DistanceModel.save` or `minaction train` wrote."""
-    return DistanceModel.load(path)
+def _name(data: Trajectories | str | Path) -> str:
+    return "" if isinstance(data, Trajectories) else str(data)

@@ -15,16 +15,16 @@ from jaxtyping import Array, Float
 
 from .._devices import Devices
 from .._distance import Distance
-from ..encoders._standardise import Statistics
-from ..objectives._base import Objective
-from ..objectives._states import RecordedStates, States
+from ..encoders import InputStatistics
+from ..objectives import Objective, States
+from ..objectives._states import RecordedStates
 
 _STEPS_SAMPLED_TOGETHER = 100
 
-# How hard the compiler thinks. Drawing and copying weights takes no time in any case, and compiling that took seconds.
-AT_ONCE = {"xla_backend_optimization_level": 0}
+# How hard XLA optimises. Drawing and copying weights takes no time in any case, and compiling that took seconds.
+COMPILE_FAST = {"xla_backend_optimization_level": 0}
 # Training steps take as long as with its usual 3, and a second less to compile: a quarter.
-QUICKLY = {"xla_backend_optimization_level": 2}
+COMPILE_FOR_SPEED = {"xla_backend_optimization_level": 2}
 
 
 class TrainState(NamedTuple):
@@ -52,11 +52,11 @@ class Program:
     unroll: int = 1
     """How many steps are compiled into one piece."""
 
-    @partial(jax.jit, static_argnames="self", compiler_options=AT_ONCE)
-    def initial(self, keys: Any, statistics: Statistics) -> TrainState:
+    @partial(jax.jit, static_argnames="self", compiler_options=COMPILE_FAST)
+    def initial(self, keys: Any, statistics: InputStatistics) -> TrainState:
         """The state of every seed before the first step."""
 
-        def one_seed(key: Any, statistics: Statistics) -> TrainState:
+        def one_seed(key: Any, statistics: InputStatistics) -> TrainState:
             distance = self.objective.architecture.build(statistics, key=key)
             parameters = eqx.filter(distance, eqx.is_inexact_array)
             average = jax.tree.map(jnp.zeros_like, parameters) if self.objective.averaging else ()
@@ -86,7 +86,7 @@ class Program:
         share = 1 / (1 + self.objective.averaging * step)  # of this step in the average: all of it at first
         return jax.tree.map(lambda mean, now: mean + share * (now - mean), average, parameters)
 
-    @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state", compiler_options=QUICKLY)
+    @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state", compiler_options=COMPILE_FOR_SPEED)
     def chunk(self, state: TrainState, start: int, data: Any, *, length: int) -> tuple[TrainState, dict]:
         """`length` steps of every seed, sampling on the device."""
 
@@ -112,7 +112,7 @@ class Program:
 
         return _over_seeds(one_seed, self.data_differs)(state, data)
 
-    @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state", compiler_options=QUICKLY)
+    @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state", compiler_options=COMPILE_FOR_SPEED)
     def fed_chunk(self, state: TrainState, start: int, data: Any, *, length: int) -> tuple[TrainState, dict]:
         """`length` steps of every seed on batches that the host sampled: (seeds, length, ...)."""
 

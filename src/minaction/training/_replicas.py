@@ -15,7 +15,7 @@ from jaxtyping import Array, Int
 from .._cores import core_count
 from .._devices import Devices
 from .._trees import stack_padded
-from ._program import AT_ONCE
+from ._program import COMPILE_FAST
 
 Tree = TypeVar("Tree")
 
@@ -23,7 +23,7 @@ Train = Callable[[Any, Any], Any]
 """A state and data to what comes of them; all arrays of the state and of the result have a leading axis over seeds."""
 
 
-class Seeds(Protocol):
+class Replicas(Protocol):
     """How a trainer holds the data of its seeds, and has them trained."""
 
     @property
@@ -44,12 +44,12 @@ class Seeds(Protocol):
         ...
 
 
-def seeds_on(devices: Devices) -> Seeds:
+def replicas_on(devices: Devices) -> Replicas:
     """What suits the devices."""
-    return InLanes(devices) if jax.default_backend() == "cpu" else SideBySide(devices)
+    return Threaded(devices) if jax.default_backend() == "cpu" else Vectorised(devices)
 
 
-class SideBySide:
+class Vectorised:
     """All in one program: a single seed does not fill an accelerator."""
 
     batched = True
@@ -70,7 +70,7 @@ class SideBySide:
         return train(state, data)
 
 
-class InLanes:
+class Threaded:
     """Each in a thread of its own, as many at a time as there are cores, with one program that all share.
 
     A seed keeps a core of a CPU busy; cores that share its many small kernels mostly wait for each other. On the same
@@ -90,22 +90,22 @@ class InLanes:
         return [held[place] for place in places]
 
     def split(self, stacked: Any) -> list[Any]:
-        return [_lane(stacked, k) for k in range(len(jax.tree.leaves(stacked)[0]))]
+        return [_one(stacked, k) for k in range(len(jax.tree.leaves(stacked)[0]))]
 
     def train(self, train: Train, state: Any, data: list[Any], steps: int) -> Any:
         if len(data) == 1:
             return train(state, data[0])
 
-        def train_lane(k: int) -> Any:
-            return jax.block_until_ready(train(_lane(state, k), data[k]))
+        def train_one(k: int) -> Any:
+            return jax.block_until_ready(train(_one(state, k), data[k]))
 
         # Threads that come upon a new program at once would each compile it.
-        found = [] if steps in self._compiled else [train_lane(0)]
+        found = [] if steps in self._compiled else [train_one(0)]
         self._compiled.add(steps)
         # Programs that talk between the same devices would wait for each other forever.
         at_a_time = core_count() if self._devices.count == 1 else 1
         with ThreadPoolExecutor(at_a_time, thread_name_prefix="minaction-seed") as pool:
-            found += pool.map(train_lane, range(len(found), len(data)))
+            found += pool.map(train_one, range(len(found), len(data)))
         return _joined(found)
 
 
@@ -116,12 +116,12 @@ def _on_host(tree: Tree) -> Tree:
 # Each is one program for all arrays of a tree; taken one by one, JAX would compile one for each of their shapes.
 
 
-@partial(jax.jit, compiler_options=AT_ONCE)
-def _lane(stacked: Tree, k: Int[Array, ""] | int) -> Tree:
+@partial(jax.jit, compiler_options=COMPILE_FAST)
+def _one(stacked: Tree, k: Int[Array, ""] | int) -> Tree:
     """The k-th entry of the leading axis, which stays."""
     return jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, k, 1), stacked)
 
 
-@partial(jax.jit, compiler_options=AT_ONCE)
-def _joined(lanes: Sequence[Tree]) -> Tree:
-    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *lanes)
+@partial(jax.jit, compiler_options=COMPILE_FAST)
+def _joined(parts: Sequence[Tree]) -> Tree:
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)

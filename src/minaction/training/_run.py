@@ -1,24 +1,47 @@
-"""A run on disk: one folder with its settings, its measurements, a checkpoint, and one model per seed.
+"""A run on disk, the only form in which trainings are kept; a suite is a folder of run folders.
 
 ::
 
-    RUN/config.json          what was asked for
-    RUN/metrics.jsonl        one line per evaluation and seed
-    RUN/checkpoint.safetensors   where to go on from, until the run is finished
-    RUN/seed-0.safetensors   the model of seed 0, and so on
-    RUN/results.json         the final agreement with every truth, speed, versions; written last
+    RUN/config.json                what was asked for
+    RUN/metrics.jsonl              one line per evaluation and seed
+    RUN/checkpoint-200.safetensors     where to go on from, until the run is finished
+    RUN/seed-0.safetensors         the model of seed 0, and so on
+    RUN/results.json               the final agreement with every truth, speed, versions; written last
+    RUN/failure.json               why it could not be trained, if so
 """
 
 from __future__ import annotations
 
-import json
+import re
 import shutil
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._files import atomic_write, map_tensors, read_json, write_json
+from .._files import append_json_lines, read_json, read_json_lines, write_json
 from ..errors import InputError
+from ..evaluation import Evaluation
+
+FORMAT = 2  # raised when an older version of this package could no longer read what we write
+
+# What a run folder holds; anything else in it is somebody's own.
+_NAMES = (
+    r"config\.json|metrics\.jsonl|results\.json|failure\.json|checkpoint-\d+\.safetensors|seed-\d+\.safetensors"
+    r"|report\.html|curves\.png|landscape\.png|planning-[a-z]+\.(json|png)"
+)
+_TEMPORARY = re.compile(rf"\.({_NAMES})\.\w+\.tmp")
+_FILES = re.compile(rf"{_NAMES}|{_TEMPORARY.pattern}")
+_FOLDERS = ("tensorboard", "wandb", "mlruns")
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """Which question a run helps to answer: what happens when `parameter` has this value."""
+
+    name: str
+    parameter: str
+    value: str | int | float
 
 
 @dataclass(frozen=True)
@@ -36,57 +59,102 @@ class RunConfig:
     """How many times, evenly spaced, the distance is compared with the truth."""
     episodes: int | None = None
     """How many episodes of a task to learn from; the task's own number if None."""
+    method: str = ""
+    """What a suite calls objective and settings together; the objective's name if empty."""
+    ablation: Ablation | None = None
+    format: int = FORMAT
 
-    def as_dict(self) -> dict[str, Any]:
-        """As it stands in config.json."""
-        return {**asdict(self), "seeds": list(self.seeds)}
+    @property
+    def label(self) -> str:
+        """What the method is called where people compare it with others."""
+        if self.method:
+            return self.method
+        changed = ", ".join(f"{name}={value}" for name, value in self.settings.items())
+        return f"{self.objective} ({changed})" if changed else self.objective
 
     def goes_with(self, other: RunConfig) -> bool:
-        """Whether both can be trained side by side, as far as settings go: at most data and seeds differ."""
-        return self == replace(other, data=self.data, seeds=self.seeds, episodes=self.episodes)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> RunConfig:
-        """The inverse of `as_dict`."""
-        return cls(**{**values, "seeds": tuple(values["seeds"])})
+        """Whether both can be trained side by side, as far as settings go: only what they are trained on may differ."""
+        alike = replace(other, data=self.data, seeds=self.seeds, method=self.method, ablation=self.ablation)
+        return self == alike
 
 
-class RunDirectory:
-    """The files of one run; see the drawing above."""
+@dataclass(frozen=True)
+class Measurement:
+    """What was measured of one seed at one step: the loss and its parts, and the agreement with every truth."""
+
+    step: int
+    seed: int
+    terms: Mapping[str, float | None]
+    evaluations: Sequence[Evaluation] = ()
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a run came to."""
+
+    evaluations: list[Evaluation]
+    """Of every seed at the last step, overall and by range of true distance."""
+    seconds: float
+    steps_per_second: float | None
+    device: str
+    version: str
+
+    def of(self, seed: int) -> list[Evaluation]:
+        """The overall evaluations of a seed."""
+        return [one for one in self.evaluations if one.seed == seed and one.high is None]
+
+    def by_range(self, seed: int) -> list[Evaluation]:
+        """The evaluations of a seed by range of true distance."""
+        return [one for one in self.evaluations if one.seed == seed and one.high is not None]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a run could not be trained."""
+
+    error: str
+    traceback: str = ""
+
+
+class Run:
+    """The files of one run; see the drawing above. Looking at one writes nothing."""
 
     def __init__(self, path: str | Path, config: RunConfig) -> None:
         self.path = Path(path)
         self.config = config
-        self.checkpoint = self.path / "checkpoint.safetensors"
+
+    # ---------------------------------------------------------------- opening
 
     @classmethod
-    def create(cls, path: str | Path, config: RunConfig, *, overwrite: bool = False) -> RunDirectory:
+    def create(cls, path: str | Path, config: RunConfig) -> Run:
         """A new run, or the same one to go on with; a folder that holds something else is refused."""
         path = Path(path)
-        if overwrite and (path / "config.json").exists():
-            shutil.rmtree(path)
-        if (path / "config.json").exists():
+        if is_run(path):
             found = cls.open(path)
             if found.config != config:
                 raise InputError(
                     f"{path} holds a run with other settings; choose another --out, or --overwrite to replace it."
                 )
             return found
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise InputError(f"{path} exists and is not a run of minaction; choose another --out.")
-        write_json(path / "config.json", config.as_dict())
+        check_free(path)
+        write_json(path / "config.json", config)
         return cls(path, config)
 
     @classmethod
-    def open(cls, path: str | Path) -> RunDirectory:
+    def open(cls, path: str | Path) -> Run:
         """An existing run."""
         path = Path(path)
-        if not (path / "config.json").exists():
+        if not is_run(path):
             raise InputError(f"{path} is not a run of minaction (it has no config.json); give a folder made by train.")
-        try:
-            return cls(path, RunConfig.from_dict(read_json(path / "config.json")))
-        except (TypeError, KeyError, AttributeError) as error:
-            raise InputError(f"{path / 'config.json'} is not of this version ({error}); train again.") from error
+        config = read_json(path / "config.json", RunConfig)
+        if config.format != FORMAT:
+            raise InputError(
+                f"{path} is a run of another format ({config.format}, this version has {FORMAT}); use the version of "
+                "minaction that made it, or train again."
+            )
+        return cls(path, config)
+
+    # ---------------------------------------------------------------- what is there
 
     def model_path(self, seed: int) -> Path:
         """Where the model of `seed` lies."""
@@ -98,31 +166,86 @@ class RunDirectory:
         return (self.path / "results.json").exists()
 
     @property
-    def step(self) -> int:
-        """Where its checkpoint stands; 0 without one."""
-        return int(map_tensors(self.checkpoint, "checkpoint")[1]["step"]) if self.checkpoint.exists() else 0
+    def results(self) -> Results:
+        """What `finish` wrote."""
+        return read_json(self.path / "results.json", Results)
 
-    # ---------------------------------------------------------------- measurements
+    @property
+    def failure(self) -> Failure | None:
+        """Why it could not be trained, if it was tried in vain."""
+        path = self.path / "failure.json"
+        return read_json(path, Failure) if path.exists() else None
 
-    def metrics(self) -> list[dict[str, Any]]:
-        """Every evaluation so far."""
-        path = self.path / "metrics.jsonl"
-        if not path.exists():
-            return []
-        return [json.loads(line) for line in path.read_text().splitlines()]
+    @property
+    def checkpoints(self) -> dict[int, Path]:
+        """By step: where it can go on from. More than one only where a kill fell between writing and removing."""
+        found = (re.fullmatch(r"checkpoint-(\d+)", path.stem) for path in self.path.glob("checkpoint-*.safetensors"))
+        return {int(match[1]): self.path / f"{match[0]}.safetensors" for match in found if match}
 
-    def log(self, rows: list[dict[str, Any]], *, step: int) -> None:
-        """Add the evaluations made at `step`; later ones, left by a run that was killed, are dropped."""
-        kept = [row for row in self.metrics() if row["step"] < step]
-        with atomic_write(self.path / "metrics.jsonl", "w") as file:
-            for row in kept + rows:
-                file.write(json.dumps(row) + "\n")
+    @property
+    def metrics(self) -> list[Measurement]:
+        """Every measurement so far."""
+        return read_json_lines(self.path / "metrics.jsonl", Measurement)
 
-    def finish(self, results: dict[str, Any]) -> None:
+    # ---------------------------------------------------------------- what changes it
+
+    def log(self, rows: Sequence[Measurement], *, step: int) -> None:
+        """Add what was measured at `step`; later rows, left by a run that was killed, are dropped."""
+        append_json_lines(self.path / "metrics.jsonl", rows, keep=[row for row in self.metrics if row.step < step])
+
+    def drop_checkpoints(self, before: int | None = None) -> None:
+        """Remove the checkpoints before a step, or all."""
+        for step, path in self.checkpoints.items():
+            if before is None or step < before:
+                path.unlink(missing_ok=True)
+
+    def finish(self, results: Results) -> None:
         """Write the results; the checkpoint has done its duty."""
         write_json(self.path / "results.json", results)
-        self.checkpoint.unlink(missing_ok=True)
+        self.tidy()
 
-    def results(self) -> dict[str, Any]:
-        """What `finish` wrote."""
-        return read_json(self.path / "results.json")
+    def tidy(self) -> None:
+        """Remove what is of no more use, and what kills left behind; only for who holds the run."""
+        for path in self.path.iterdir():
+            if _TEMPORARY.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+        if self.finished:
+            (self.path / "failure.json").unlink(missing_ok=True)
+            self.drop_checkpoints()
+
+    def fail(self, error: str, traceback: str = "") -> None:
+        """Write down why it could not be trained."""
+        write_json(self.path / "failure.json", Failure(error, traceback))
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder holds a run, of whatever version: a `config.json` that says of itself that it is one."""
+    try:
+        described = read_json(path / "config.json", dict[str, Any])
+    except InputError:
+        return False
+    return {"data", "objective", "steps", "seeds"} <= described.keys()
+
+
+def check_free(path: Path) -> None:
+    """Refuse a place that holds something, other than temporary files of a run that was killed at its very start."""
+    if path.exists() and not (path.is_dir() and all(_TEMPORARY.fullmatch(own.name) for own in path.iterdir())):
+        raise InputError(f"{path} exists and is not a run of minaction; choose another --out.")
+
+
+def empty_run(path: Path) -> None:
+    """Remove the files of a run from its folder, the one that makes it a run last; somebody's own are left alone."""
+    for own in sorted(path.iterdir(), key=lambda own: own.name == "config.json"):
+        if _is_ours(own):
+            shutil.rmtree(own) if own.is_dir() else own.unlink()
+
+
+def foreign_files(path: Path) -> list[str]:
+    """What lies in a run's folder and is not ours."""
+    return sorted(own.name for own in path.iterdir() if not _is_ours(own)) if path.is_dir() else []
+
+
+def _is_ours(path: Path) -> bool:
+    if path.is_dir() and not path.is_symlink():
+        return path.name in _FOLDERS
+    return _FILES.fullmatch(path.name) is not None

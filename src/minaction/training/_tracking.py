@@ -8,10 +8,11 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, Protocol
+from dataclasses import asdict
+from typing import Protocol
 
 from ..errors import MissingExtra, unknown_name
-from ._run import RunDirectory
+from ._run import Measurement, Run
 
 EXTRA = "track"
 
@@ -31,11 +32,12 @@ class Tracker(Protocol):
 class TensorBoard:
     """Event files in RUN/tensorboard/seed-K: `tensorboard --logdir RUN/tensorboard`."""
 
-    def __init__(self, run: RunDirectory, seed: int, step: int) -> None:
+    def __init__(self, run: Run, seed: int, step: int, name: str) -> None:
         try:
             from tensorboardX import SummaryWriter
         except ImportError:
             raise MissingExtra("Tracking with TensorBoard", EXTRA) from None
+        del name  # it is that of the folder
         # What a killed run wrote past its checkpoint is superseded from `step` on.
         self._writer = SummaryWriter(str(run.path / "tensorboard" / f"seed-{seed}"), purge_step=step or None)
 
@@ -50,7 +52,7 @@ class TensorBoard:
 class WeightsAndBiases:
     """One W&B run per seed, grouped; in RUN/wandb, to be sent with `wandb sync`, unless WANDB_MODE says online."""
 
-    def __init__(self, run: RunDirectory, seed: int, step: int) -> None:
+    def __init__(self, run: Run, seed: int, step: int, name: str) -> None:
         try:
             import wandb
         except ImportError:
@@ -58,11 +60,11 @@ class WeightsAndBiases:
         self._run = wandb.init(
             project=os.environ.get("WANDB_PROJECT", "minaction"),
             dir=str(run.path),
-            group=run.path.name,
-            name=f"{run.path.name}-seed-{seed}",
+            group=name,
+            name=f"{name}-seed-{seed}",
             id=_identity(run, seed),
             resume="allow",
-            config={**run.config.as_dict(), "seed": seed},
+            config={**asdict(run.config), "seed": seed},
             mode=os.environ.get("WANDB_MODE", "offline"),  # type: ignore[arg-type]
             reinit="create_new",
             settings=wandb.Settings(silent=True),
@@ -78,7 +80,7 @@ class WeightsAndBiases:
 class MLflow:
     """One MLflow run per seed, in RUN/mlruns unless MLFLOW_TRACKING_URI names a server."""
 
-    def __init__(self, run: RunDirectory, seed: int, step: int) -> None:
+    def __init__(self, run: Run, seed: int, step: int, name: str) -> None:
         try:
             from mlflow import MlflowClient
         except ImportError:
@@ -96,8 +98,8 @@ class MLflow:
             self._id = known[0].info.run_id
             return
         tags = {"minaction.identity": identity}
-        self._id = self._client.create_run(number, run_name=f"{run.path.name}-seed-{seed}", tags=tags).info.run_id
-        for name, value in {**run.config.as_dict(), "seed": seed}.items():
+        self._id = self._client.create_run(number, run_name=f"{name}-seed-{seed}", tags=tags).info.run_id
+        for name, value in {**asdict(run.config), "seed": seed}.items():
             self._client.log_param(self._id, name, value)
 
     def log(self, step: int, values: Mapping[str, float]) -> None:
@@ -118,17 +120,20 @@ class Tracking:
     def __init__(self, trackers: Mapping[int, Sequence[Tracker]]) -> None:
         self._trackers = trackers
 
-    def log(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Lines as they go to metrics.jsonl."""
-        for row in rows:
-            values = _flat(row)
-            for tracker in self._trackers.get(row["seed"], ()):
-                tracker.log(row["step"], values)
+    def log(self, measurements: Sequence[Measurement]) -> None:
+        """Pass on what was measured."""
+        for one in measurements:
+            values = _flat(one)
+            for tracker in self._trackers.get(one.seed, ()):
+                tracker.log(one.step, values)
 
 
 @contextmanager
-def tracking(names: Sequence[str], run: RunDirectory, step: int = 0) -> Iterator[Tracking]:
-    """Start the tools called `names` for a run that stands at `step`; end them when it ends."""
+def tracking(names: Sequence[str], run: Run, step: int = 0, called: str = "") -> Iterator[Tracking]:
+    """Start the tools called `names` for a run that stands at `step`; end them when it ends.
+
+    The run is `called` as its folder will be in the end, if that has another name meanwhile.
+    """
     for name in names:
         if name not in TRACKERS:
             raise unknown_name("tracking tool", name, TRACKERS)
@@ -136,19 +141,19 @@ def tracking(names: Sequence[str], run: RunDirectory, step: int = 0) -> Iterator
         trackers: dict[int, list[Tracker]] = {seed: [] for seed in run.config.seeds}
         for seed, tools in trackers.items():
             for name in names:
-                tools.append(TRACKERS[name](run, seed, step))
+                tools.append(TRACKERS[name](run, seed, step, called or run.path.name))
                 open_ones.callback(tools[-1].close)
         yield Tracking(trackers)
 
 
-def _flat(row: dict[str, Any]) -> dict[str, float]:
+def _flat(measured: Measurement) -> dict[str, float]:
     """Names with slashes, which every tool groups by; what has no value is left out."""
-    values = {f"terms/{name}": value for name, value in row["terms"].items()}
-    for truth, agreement in row["agreement"].items():
-        values |= {f"{truth}/{measure}": value for measure, value in agreement.items()}
-    return {name: float(value) for name, value in values.items() if isinstance(value, int | float)}
+    values = {f"terms/{name}": value for name, value in measured.terms.items()}
+    for one in measured.evaluations:
+        values |= {f"{one.truth}/{measure}": value for measure, value in one.agreement.items()}
+    return {name: float(value) for name, value in values.items() if value is not None}
 
 
-def _identity(run: RunDirectory, seed: int) -> str:
+def _identity(run: Run, seed: int) -> str:
     """The same for the same seed of the same run, so that going on adds to what is there."""
-    return hashlib.sha256(f"{run.path.resolve()}\n{run.config.as_dict()}\n{seed}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{run.path.resolve()}\n{asdict(run.config)}\n{seed}".encode()).hexdigest()[:16]

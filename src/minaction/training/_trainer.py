@@ -17,17 +17,21 @@ from .._distance import Distance
 from .._files import read_tensors, write_tensors
 from .._model import DistanceModel, Provenance
 from .._trees import named_leaves, with_named_leaves
-from ..encoders._standardise import fit_statistics
+from ..encoders import input_statistics
 from ..errors import InputError
-from ..objectives._base import Objective
-from ..objectives._states import DistinctStates, RecordedStates, States
-from ..trajectories._dataset import Trajectories
+from ..objectives import Objective
+from ..objectives._states import States, as_recorded, as_table
+from ..trajectories import Trajectories
 from ._feed import HostFeed
-from ._program import AT_ONCE, Program, TrainState
-from ._replicas import seeds_on
+from ._program import COMPILE_FAST, Program, TrainState
+from ._replicas import replicas_on
 
-# The more seeds, the longer the steps and the less there is to gain from compiling several into a piece.
+# A GPU pauses between two iterations of a compiled loop. With four steps to an iteration one seed of MadDist did 4,470
+# steps a second on an H200, with two 4,370 and with one 3,830. It does not pay where steps are long: QRL, with four
+# times as many numbers to a batch, did 2,030 with one and 1,130 with four; nor for many seeds.
+_STEPS_PER_ITERATION = 4
 _MOST_SEEDS_UNROLLED = 8
+_MOST_NUMBERS_UNROLLED = 1 << 22
 
 _ALL = slice(None)
 _Item = TypeVar("_Item")
@@ -38,7 +42,7 @@ class Trainer:
 
     `data` is one data set for all seeds or one per seed, and `name` likewise what it is called; several seeds may share
     one of several data sets. So runs on different data can be trained side by side: a checkpoint is of all seeds, or of
-    those that `lanes` picks out, and then just as if they had been trained alone.
+    those that `replicas` picks out, and then just as if they had been trained alone.
 
     The same seeds give the same weights to the bit on the same machine, whether the training was interrupted, resumed
     or cut into other chunks; on a CPU also whatever other seeds are trained on the same data. With several `devices`
@@ -59,22 +63,23 @@ class Trainer:
     ) -> None:
         if steps < 1:
             raise InputError(f"The number of steps must be at least 1, but is {steps}.")
-        if not seeds:
-            raise InputError("Give at least one seed.")
+        if not seeds or not all(0 <= seed < 1 << 32 for seed in seeds):
+            raise InputError("Give at least one seed, each from 0 to 4294967295.")
         self.objective, self.steps, self.seeds = objective, steps, tuple(seeds)
         self.names = self._one_each("names", [name] if isinstance(name, str) else name)
         self.data = self._one_each("data sets", [data] if isinstance(data, Trajectories) else data)
-        if len({item.state_size for item in self.data}) > 1:
-            raise InputError("The data sets of the seeds have states of different sizes.")
+        if len({(item.state_shape, item.states.dtype) for item in self.data}) > 1:
+            raise InputError("The data sets of the seeds have states of different shapes or types.")
+        objective.architecture.check(self.data[0].state_shape, self.data[0].states.dtype)
         self._sets = _different(self.data)  # what is made of a data set is made once for all seeds that share it
         self.step = 0
         self._devices = Devices(devices)
-        pays = jax.default_backend() != "cpu" and len(self.seeds) <= _MOST_SEEDS_UNROLLED
-        unroll = objective.steps_to_a_piece if pays else 1  # a CPU would only compile longer
-        self._at_once = seeds_on(self._devices)
-        data_differs = len(self._sets) > 1 and self._at_once.batched
-        self._program = Program(objective, steps, data_differs, self._devices, unroll)
+        self._replicas = replicas_on(self._devices)
         tables = [objective.tables(item) for item in self._sets]
+        batch = jax.eval_shape(objective.sample, jax.random.key(0), tables[0])
+        rows = sum(leaf.size for leaf in jax.tree.leaves(batch) if jnp.issubdtype(leaf.dtype, jnp.integer))
+        data_differs = len(self._sets) > 1 and self._replicas.batched
+        self._program = Program(objective, steps, data_differs, self._devices, self._unroll(rows))
         self._feed: HostFeed | None = None
         self._encodes_distinct = False
         if self._sets[0].is_mapped:
@@ -82,8 +87,8 @@ class Trainer:
                 raise InputError("Memory-mapped data cannot differ between seeds; give one data set.")
             self._feed = HostFeed(objective, self._sets[0], tables[0])
         else:
-            views = self._state_views(tables[0], encode_distinct)
-            self._data = self._at_once.put(list(zip(tables, views, strict=True)), self._places())
+            views = self._state_views(rows, encode_distinct, [objective.more_states(table) for table in tables])
+            self._data = self._replicas.put(list(zip(tables, views, strict=True)), self._places())
         self.state = self._initial_state()
 
     # ---------------------------------------------------------------- training
@@ -105,12 +110,12 @@ class Trainer:
         else:
             keys = np.asarray(jax.random.key_data(self.state.keys))
             fed = self._feed.take(keys, self.step, steps, self.steps)
-            data, program = self._at_once.split(fed), self._program.fed_chunk
+            data, program = self._replicas.split(fed), self._program.fed_chunk
 
         def train(state: TrainState, data: Any) -> tuple[TrainState, dict]:
             return program(state, self.step, data, length=steps)
 
-        self.state, terms = self._at_once.train(train, self.state, data, steps)
+        self.state, terms = self._replicas.train(train, self.state, data, steps)
         self.step += steps
         return {name: np.asarray(values) for name, values in terms.items()}
 
@@ -130,41 +135,42 @@ class Trainer:
                     data=self.names[k],
                     data_fingerprint=self.data[k].fingerprint,
                 ),
+                self.data[k].state_shape,
+                self.data[k].states.dtype.name,
             )
             for k, seed in enumerate(self.seeds)
         ]
 
     # ---------------------------------------------------------------- checkpoints
 
-    def save(self, path: str | Path, lanes: slice = _ALL) -> None:
-        """Write everything that is needed to go on from here with the seeds at `lanes`."""
-        part = _lanes_of(_plain(self.state), lanes)
-        write_tensors(path, "checkpoint", named_leaves(part), {"step": self.step, **self._identity(lanes)})
+    def save(self, path: str | Path, replicas: slice = _ALL) -> None:
+        """Write everything that is needed to go on from here with the seeds at `replicas`."""
+        part = _part_of(_plain(self.state), replicas)
+        write_tensors(path, "checkpoint", named_leaves(part), {"step": self.step, **self._identity(replicas)})
 
-    def restore(self, path: str | Path, lanes: slice = _ALL) -> None:
-        """Go on from a checkpoint of the same objective, data, seeds and number of steps, with the seeds at `lanes`.
+    def restore(self, path: str | Path, replicas: slice = _ALL) -> None:
+        """Go on from a checkpoint of the same objective, data, seeds and number of steps, with the seeds at `replicas`.
 
         Seeds have no steps of their own: whoever restores some of them has all of them stand at one step in the end.
         """
         tensors, header = read_tensors(path, "checkpoint")
-        for what, value in self._identity(lanes).items():
+        for what, value in self._identity(replicas).items():
             if header.get(what) != value:
                 raise InputError(
                     f"{path} was made with other {what}; start anew in another folder, or use the same settings."
                 )
         plain = _plain(self.state)
-        part = with_named_leaves(_lanes_of(plain, lanes), tensors)
-        plain = jax.tree.map(lambda leaf, own: leaf.at[lanes].set(own) if eqx.is_array(leaf) else leaf, plain, part)
+        part = with_named_leaves(_part_of(plain, replicas), tensors)
+        plain = jax.tree.map(lambda leaf, own: leaf.at[replicas].set(own) if eqx.is_array(leaf) else leaf, plain, part)
         self.state = plain._replace(keys=jax.random.wrap_key_data(plain.keys))
         self.step = int(header["step"])
 
-    def _identity(self, lanes: slice) -> dict[str, Any]:
+    def _identity(self, replicas: slice) -> dict[str, Any]:
         return {
-            "objective": self.objective.name,
-            "settings": _as_json(self.objective.hyperparameters()),
-            "seeds": list(self.seeds[lanes]),
+            "objective": self.objective.hyperparameters(),
+            "seeds": list(self.seeds[replicas]),
             "steps": self.steps,
-            "data": [item.fingerprint for item in _different(self.data[lanes])],
+            "data": [item.fingerprint for item in _different(self.data[replicas])],
         }
 
     # ---------------------------------------------------------------- inside
@@ -182,21 +188,27 @@ class Trainer:
 
     def _initial_state(self) -> TrainState:
         # One set of statistics per data set; a seed's own data standardises its own inputs.
-        statistics = [fit_statistics(item.states, item.offsets) for item in self._sets]
+        statistics = [input_statistics(item.states, item.offsets) for item in self._sets]
         of_each = jax.tree.map(lambda *leaves: np.stack(leaves)[self._places()], *statistics)
         keys = jax.vmap(jax.random.key)(jnp.asarray(self.seeds, jnp.uint32))
         return self._program.initial(keys, of_each)
 
-    def _state_views(self, table: Any, encode_distinct: bool | None) -> list[States]:
+    def _unroll(self, rows: int) -> int:
+        """How many steps to compile into one iteration of the loop, for batches of so many states."""
+        numbers = rows * self.objective.encoder.latent_size
+        few = len(self.seeds) <= _MOST_SEEDS_UNROLLED and numbers <= _MOST_NUMBERS_UNROLLED
+        # A CPU would only compile longer.
+        return _STEPS_PER_ITERATION if few and jax.default_backend() != "cpu" else 1
+
+    def _state_views(self, rows: int, encode_distinct: bool | None, more: Sequence[np.ndarray | None]) -> list[States]:
         if encode_distinct is None:
-            batch = jax.eval_shape(self.objective.sample, jax.random.key(0), table)
-            rows = sum(leaf.size for leaf in jax.tree.leaves(batch) if jnp.issubdtype(leaf.dtype, jnp.integer))
             encode_distinct = all(item.has_at_most(rows // 2) for item in self._sets)
         self._encodes_distinct = encode_distinct
+        pairs = list(zip(self._sets, more, strict=True))
         if encode_distinct:
             on_cpu = jax.default_backend() == "cpu"
-            return [DistinctStates(item.distinct.states, item.distinct.index, on_cpu) for item in self._sets]  # type: ignore[arg-type]
-        return [RecordedStates(item.states, self._devices) for item in self._sets]  # type: ignore[arg-type]
+            return [as_table(item, extra, on_cpu) for item, extra in pairs]
+        return [as_recorded(item, extra, self._devices) for item, extra in pairs]
 
 
 def _different(items: Sequence[Trajectories]) -> list[Trajectories]:
@@ -204,24 +216,17 @@ def _different(items: Sequence[Trajectories]) -> list[Trajectories]:
     return list({id(item): item for item in items}.values())
 
 
-@partial(jax.jit, compiler_options=AT_ONCE)
+@partial(jax.jit, compiler_options=COMPILE_FAST)
 def _entry(tree: Distance, k: int) -> Distance:
     """The k-th of every array's leading axis; one program, where JAX would compile one for every shape of an array."""
     return jax.tree.map(lambda leaf: leaf[k], tree)
 
 
-def _lanes_of(state: TrainState, lanes: slice) -> TrainState:
-    """The part of `state` that belongs to the seeds at `lanes`."""
-    return jax.tree.map(lambda leaf: leaf[lanes] if eqx.is_array(leaf) else leaf, state)
+def _part_of(state: TrainState, replicas: slice) -> TrainState:
+    """The part of `state` that belongs to the seeds at `replicas`."""
+    return jax.tree.map(lambda leaf: leaf[replicas] if eqx.is_array(leaf) else leaf, state)
 
 
 def _plain(state: TrainState) -> TrainState:
     """`state` with its random keys as ordinary arrays, which files can hold."""
     return state._replace(keys=jax.random.key_data(state.keys))
-
-
-def _as_json(value: Any) -> Any:
-    """As it would come back from a JSON file (tuples become lists)."""
-    if isinstance(value, dict):
-        return {key: _as_json(item) for key, item in value.items()}
-    return [_as_json(item) for item in value] if isinstance(value, list | tuple) else value

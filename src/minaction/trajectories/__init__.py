@@ -1,5 +1,7 @@
-"""What was observed: recorded episodes of states, and where they come from."""
+"""Recorded episodes of states, and the files they come from."""
 
-from ._collect import collect as collect
 from ._dataset import Trajectories as Trajectories
-from .readers import read as read
+from ._dataset import shape_in_words as shape_in_words
+from .readers import READERS as READERS
+from .readers import Reader as Reader
+from .readers import read_file as read_file

@@ -1,11 +1,11 @@
-"""`Trajectories`: recorded state sequences, held once, flat, checked on construction and never changed.
+"""`Trajectories`: recorded state sequences, stored once in flat arrays, checked on construction and immutable.
 
 ::
 
-    states   |s0 s1 s2 s3|s0 s1|s0 s1 s2|      (N, D) float32; the next state is always index + 1
+    states   |s0 s1 s2 s3|s0 s1|s0 s1 s2|      (N, *shape), as recorded: images stay uint8; the next is index + 1
     offsets   0           4     6        9     (E + 1,): episode k is offsets[k]:offsets[k + 1]
-    times     0  1  2  3  0  1  0  1  2        (N,), absent where the steps are 0, 1, 2, ...
-    actions   a0 a1 a2 .  a0 .  a0 a1 .        (N, A), absent unless asked for; an episode's last is unused
+    times     0  1  2  3  0  1  0  1  2        (N,), absent where they are 0, 1, 2, ... in every episode
+    actions   a0 a1 a2 .  a0 .  a0 a1 .        (N, A), absent unless asked for; the last of an episode is unused
 """
 
 from __future__ import annotations
@@ -21,15 +21,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._files import map_tensors, read_tensors, write_tensors
-from .._mapped import row_blocks
+from .._mapped import read_rows, row_blocks
 from ..errors import InputError
+
+_KEPT = tuple(map(np.dtype, ("float32", "float64", "uint8", "int8", "uint16", "int16", "bool")))
+"""The types of states that are kept as recorded. Wider integers, which a device would truncate, become float64."""
+
+_MOST_SHOWN = 30  # numbers of a state in an error message
+_LONGEST_KEY = 256  # bytes of a state; longer ones are told apart by a digest of 16 bytes, which is quick to sort
 
 
 @dataclass(frozen=True)
 class DistinctStates:
-    """The different states of a data set, each once: `states[index]` is the data set's own array."""
+    """The distinct states of a data set, each once: `states[index]` equals the states of the data set."""
 
-    states: np.ndarray  # (U, D)
+    states: np.ndarray  # (U, *shape)
     index: np.ndarray  # (N,) int32
 
     def __len__(self) -> int:
@@ -38,7 +44,28 @@ class DistinctStates:
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """Recorded episodes of states. Build it with `from_episodes` or `from_flat`; see the drawing above."""
+    """Recorded episodes of states of any shape.
+
+    Build it with `from_episodes` or `from_flat`, or with `minaction.read` and `minaction.collect`. States keep the type
+    they were recorded in (float32, float64, bool, or integers of 8 or 16 bits). The arrays are read-only; those of the
+    caller are left as they are.
+
+    Attributes:
+        states: all states one after the other, (N, *shape).
+        offsets: where episodes begin, and the end of the last, (E + 1,): episode k is offsets[k]:offsets[k + 1].
+        times: when each state was recorded, (N,) float64, increasing inside an episode; None for 0, 1, 2, ...
+        actions: the action taken in each state, (N, A) float32, the last of an episode unused; None if not kept.
+
+    >>> import numpy as np
+    >>> import minaction as ma
+    >>> data = ma.Trajectories.from_episodes([np.zeros((5, 2)), np.ones((3, 2))])
+    >>> data
+    Trajectories(2 episodes, 8 states of 2 numbers)
+    >>> data.episode(1).shape
+    (3, 2)
+    >>> ma.Trajectories.from_episodes([np.zeros((5, 64, 64, 3), np.uint8)])
+    Trajectories(1 episode, 5 states of shape 64 x 64 x 3, uint8)
+    """
 
     states: np.ndarray
     offsets: np.ndarray
@@ -49,14 +76,15 @@ class Trajectories:
         _check_states(self.states)
         check_offsets(self.offsets, len(self.states))
         if (np.diff(self.offsets) < 2).all():
-            raise InputError("Every episode has a single state, so no transition was seen; record at least two states.")
+            raise InputError("Every episode has a single state, so there is no transition; record at least two states.")
         if self.times is not None:
             _check_times(self.times, self.offsets)
         if self.actions is not None:
             _check_actions(self.actions, len(self.states))
-        for array in (self.states, self.offsets, self.times, self.actions):
+        for name in ("states", "offsets", "times", "actions"):
+            array = getattr(self, name)
             if array is not None and array.flags.writeable:
-                array.flags.writeable = False
+                object.__setattr__(self, name, _read_only(array))
 
     # ---------------------------------------------------------------- construction
 
@@ -67,17 +95,34 @@ class Trajectories:
         times: Sequence[ArrayLike] | None = None,
         actions: Sequence[ArrayLike] | None = None,
     ) -> Trajectories:
-        """From one array (T_k, D) per episode, in order; `times` and `actions` are lists of equal lengths."""
+        """From one array of states per episode.
+
+        Args:
+            episodes: the states of each episode in order, (T_k, *shape) each, or (T_k,) where a state is one number.
+                All states have the same shape. An array (E, T, *shape) is E episodes of equal length; a single episode
+                is given as `[array]`.
+            times: when the states of each episode were recorded, (T_k,) each; 0, 1, 2, ... if None.
+            actions: the action taken in each state, (T_k, A) each; the last of an episode is unused.
+
+        >>> import minaction as ma
+        >>> walk = [[0.0, 0.0], [0.5, 0.0], [0.5, 0.5]]
+        >>> ma.Trajectories.from_episodes([walk], times=[[0.0, 0.2, 0.7]]).times.tolist()
+        [0.0, 0.2, 0.7]
+        """
+        if getattr(episodes, "ndim", None) == 2:
+            raise InputError(
+                f"An array of shape {tuple(episodes.shape)} is the states of one episode, not a list of episodes; "  # type: ignore[attr-defined]
+                "give [array], or an array of shape (episodes, steps, numbers)."
+            )
         if len(episodes) == 0:
             raise InputError("There are no episodes; give at least one with two states.")
         arrays = [as_states(episode, f"episode {k}") for k, episode in enumerate(episodes)]
-        widths = {array.shape[1] for array in arrays}
-        if len(widths) > 1:
-            k = next(k for k, array in enumerate(arrays) if array.shape[1] != arrays[0].shape[1])
-            raise InputError(
-                f"Episode {k} has states of {arrays[k].shape[1]} numbers and episode 0 of "
-                f"{arrays[0].shape[1]}; all states need the same size."
-            )
+        for k, array in enumerate(arrays):
+            if array.shape[1:] != arrays[0].shape[1:]:
+                raise InputError(
+                    f"Episode {k} has states of {shape_in_words(array.shape[1:])} and episode 0 of "
+                    f"{shape_in_words(arrays[0].shape[1:])}; all states need the same shape."
+                )
         offsets = np.concatenate([[0], np.cumsum([len(array) for array in arrays])])
         return cls.from_flat(
             frozen(np.concatenate(arrays)),
@@ -94,36 +139,47 @@ class Trajectories:
         times: ArrayLike | None = None,
         actions: ArrayLike | None = None,
     ) -> Trajectories:
-        """From all states in a row and where the episodes begin; without `offsets` it is a single episode.
+        """From the states of all episodes, one after the other.
 
-        An array that the caller could still write to is copied; one that nobody can is taken as it is.
+        An array that the caller could still write to is copied; a read-only one is not.
+
+        Args:
+            states: (N, *shape), or (N,) where a state is one number.
+            offsets: where episodes begin, and the end of the last, (E + 1,); a single episode if None.
+            times: when each state was recorded, (N,); 0, 1, 2, ... in every episode if None.
+            actions: the action taken in each state, (N, A); the last of an episode is unused.
+
+        >>> import numpy as np
+        >>> import minaction as ma
+        >>> ma.Trajectories.from_flat(np.zeros((8, 2)), offsets=[0, 5, 8]).lengths.tolist()
+        [5, 3]
         """
         rows = as_states(states, "the states")
         times_of = None if times is None else _as_numbers(times, "the times").astype(np.float64, copy=False)
-        actions_of = None if actions is None else as_states(actions, "the actions")
+        actions_of = None if actions is None else _as_actions(actions)
         return cls(
-            _own(rows, states),
-            np.array([0, len(rows)]) if offsets is None else as_offsets(offsets),
-            None if times_of is None else _own(times_of, times),
-            None if actions_of is None else _own(actions_of, actions),
+            _unshared(rows, states),
+            frozen(np.array([0, len(rows)]) if offsets is None else as_offsets(offsets)),
+            None if times_of is None else _unshared(times_of, times),
+            None if actions_of is None else _unshared(actions_of, actions),
         )
 
     # ---------------------------------------------------------------- what it holds
 
     @property
     def num_states(self) -> int:
-        """How many states were recorded, repeats counted."""
+        """The number of recorded states, counting repeats."""
         return len(self.states)
 
     @property
     def num_episodes(self) -> int:
-        """How many episodes there are, those of a single state counted."""
+        """The number of episodes, counting those of a single state."""
         return len(self.offsets) - 1
 
     @property
-    def state_size(self) -> int:
-        """How many numbers a state has."""
-        return self.states.shape[1]
+    def state_shape(self) -> tuple[int, ...]:
+        """The shape of a state: (D,) for D numbers, (height, width, channels) for images."""
+        return self.states.shape[1:]
 
     @property
     def lengths(self) -> np.ndarray:
@@ -131,11 +187,11 @@ class Trajectories:
         return np.diff(self.offsets)
 
     def episode(self, k: int) -> np.ndarray:
-        """The states of episode `k`, (T_k, D)."""
+        """The states of episode `k`, (T_k, *shape)."""
         return self.states[self.offsets[k] : self.offsets[k + 1]]
 
     def first(self, episodes: int) -> Trajectories:
-        """The first `episodes` episodes alone."""
+        """The first `episodes` episodes, without a copy."""
         if not 1 <= episodes <= self.num_episodes:
             raise InputError(f"Cannot take the first {episodes} of {self.num_episodes} episodes.")
         end = int(self.offsets[episodes])
@@ -149,50 +205,50 @@ class Trajectories:
 
     @property
     def is_mapped(self) -> bool:
-        """Whether the states lie in a file and are read only as they are used."""
+        """Whether the states stay in a file and are read as they are used."""
         return isinstance(self.states, np.memmap)
 
     @cached_property
     def distinct(self) -> DistinctStates:
-        """The different states, and which of them each recorded one is: bit for bit, but -0.0 is 0.0."""
-        rows = np.ascontiguousarray(self.states) + np.float32(0)  # adding zero turns -0.0 into 0.0
-        keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+        """The distinct states, in order of appearance, and which of them each recorded state is.
+
+        States are equal if all their bits are, except that -0.0 equals 0.0.
+        """
+        keys = np.concatenate([_keys(rows) for rows in row_blocks(self.states)])
         _, first, index = np.unique(keys, return_index=True, return_inverse=True)
-        order = np.argsort(first)  # in order of first appearance, so that a table of them reads like the data
+        order = np.argsort(first)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
-        return DistinctStates(rows[first[order]], rank[index].astype(np.int32))
+        return DistinctStates(_positive_zeros(read_rows(self.states, first[order])), rank[index].astype(np.int32))
 
     def has_at_most(self, limit: int) -> bool:
-        """Whether there are at most `limit` different states; a glance at a sample settles most cases."""
+        """Whether there are at most `limit` distinct states; False for a mapped file. A sample settles most cases."""
         if self.is_mapped:
-            return False  # finding out would mean reading all of it
+            return False  # finding out would take reading all of it
         sample = self.states[:: max(1, len(self.states) // (4 * limit + 1))]
-        return len(np.unique(sample, axis=0)) <= limit and len(self.distinct) <= limit
+        return len({hash(row.tobytes()) for row in sample}) <= limit and len(self.distinct) <= limit
 
     @cached_property
     def fingerprint(self) -> str:
-        """A checksum of everything that training sees; equal data has equal fingerprints."""
+        """A checksum of everything that training uses; equal data has equal fingerprints."""
         digest = hashlib.sha256()
         for array in (self.offsets, self.states, self.times):
-            digest.update(b"-" if array is None else str(array.shape).encode())
+            digest.update(b"-" if array is None else f"{array.dtype} {array.shape}".encode())
             for rows in () if array is None else row_blocks(array):
                 digest.update(np.ascontiguousarray(rows).data)
         return digest.hexdigest()[:16]
 
     def describe(self) -> dict[str, Any]:
-        """What a person wants to know before training on it, as plain numbers."""
+        """What to know about the data before training on it: sizes, ranges, fingerprint, as plain values by name."""
         lengths = self.lengths
-        ranges = np.array([(rows.min(axis=0), rows.max(axis=0)) for rows in row_blocks(self.states)])
         summary: dict[str, Any] = {
             "states": self.num_states,
             "episodes": self.num_episodes,
             "transitions": int(np.sum(lengths - 1)),
             "shortest episode": int(lengths.min()),
             "longest episode": int(lengths.max()),
-            "numbers per state": self.state_size,
-            "smallest": ranges[:, 0].min(axis=0).tolist(),
-            "largest": ranges[:, 1].max(axis=0).tolist(),
+            "state": f"{shape_in_words(self.state_shape)}, {self.states.dtype}",
+            **self._ranges(),
             "times": "0, 1, 2, ..." if self.times is None else "recorded",
             "actions": "none" if self.actions is None else f"{self.actions.shape[1]} numbers",
             "fingerprint": self.fingerprint,
@@ -203,13 +259,23 @@ class Trajectories:
 
     def __repr__(self) -> str:
         extras = "".join(f", {name}" for name in ("times", "actions") if getattr(self, name) is not None)
-        states = f"{self.num_states} states of {self.state_size} numbers"
-        return f"Trajectories({self.num_episodes} episodes, {states}{extras})"
+        kind = "" if self.states.dtype.kind == "f" else f", {self.states.dtype}"
+        states = f"{self.num_states} states of {shape_in_words(self.state_shape)}{kind}"
+        episodes = f"{self.num_episodes} episode{'' if self.num_episodes == 1 else 's'}"
+        return f"Trajectories({episodes}, {states}{extras})"
+
+    def _ranges(self) -> dict[str, Any]:
+        """The smallest and largest value: of each number of a state, or of all together where a state is an image."""
+        least, most = zip(*((rows.min(axis=0), rows.max(axis=0)) for rows in row_blocks(self.states)), strict=True)
+        low, high = np.min(least, axis=0), np.max(most, axis=0)
+        if len(self.state_shape) > 1:
+            low, high = low.min(), high.max()
+        return {"smallest": low.tolist(), "largest": high.tolist()}
 
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | Path, header: dict[str, Any] | None = None) -> None:
-        """Write to one safetensors file; `header` is kept with it (how the data was made, for example)."""
+        """Write to one safetensors file, with `header` (how the data was made, for example) in it."""
         tensors = {name: getattr(self, name) for name in ("states", "offsets", "times", "actions")}
         present = {name: tensor for name, tensor in tensors.items() if tensor is not None}
         write_tensors(path, "trajectories", present, {"made": header or {}})
@@ -222,27 +288,53 @@ class Trajectories:
         if missing:
             raise InputError(f"{path} has no {' and no '.join(sorted(missing))}; write it again.")
         try:
-            offsets = as_offsets(tensors["offsets"])
-            return cls(tensors["states"], offsets, tensors.get("times"), tensors.get("actions"))
+            tensors["offsets"] = as_offsets(tensors["offsets"])
+            ours = {
+                name: frozen(tensors[name]) for name in ("states", "offsets", "times", "actions") if name in tensors
+            }
+            return cls(**ours)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
 
 
 def as_states(values: ArrayLike, where: str) -> np.ndarray:
-    """`values` as a float32 array (T, D); what is not one is refused with a sentence that names `where`."""
+    """`values` as an array of states (T, *shape) of a type that is kept; errors name `where`."""
     array = _as_numbers(values, where)
+    if array.ndim == 0:
+        raise InputError(f"The array of {where} is a single number; give one row of numbers per state.")
     if array.ndim == 1:
         array = array[:, None]
-    if array.ndim != 2:
-        raise InputError(f"The array of {where} has shape {array.shape}; give one row of numbers per state.")
-    if isinstance(array, np.memmap) and array.dtype == np.float32:
+    if isinstance(array, np.memmap) and array.dtype in _KEPT:
         return array
-    with np.errstate(over="ignore"):  # what does not fit becomes infinite, which is refused later on
-        return np.ascontiguousarray(array, dtype=np.float32)
+    return np.ascontiguousarray(array, dtype=kept_type(array.dtype))
+
+
+def kept_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that states of type `dtype` are stored in: the same where it is kept, else one that holds its values."""
+    native = dtype.newbyteorder("=")
+    if native in _KEPT:
+        return native
+    return np.dtype(np.float32 if native == np.float16 else np.float64)
+
+
+def shape_in_words(shape: tuple[int, ...]) -> str:
+    """The shape of a state for a message: "3 numbers" or "shape 64 x 64 x 3"."""
+    return (
+        f"{shape[0]} number{'' if shape[0] == 1 else 's'}"
+        if len(shape) == 1
+        else f"shape {' x '.join(map(str, shape))}"
+    )
+
+
+def _as_actions(values: ArrayLike) -> np.ndarray:
+    actions = _as_numbers(values, "the actions")
+    rows = actions[:, None] if actions.ndim == 1 else actions
+    with np.errstate(over="ignore"):  # what does not fit becomes infinite
+        return np.ascontiguousarray(rows, dtype=np.float32)
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
-    """`array` made read-only; for one that nobody else holds, so that it need not be copied."""
+    """`array` made read-only in place; for one that nobody else holds, so that it need not be copied."""
     array.flags.writeable = False
     return array
 
@@ -260,18 +352,39 @@ def _as_numbers(values: ArrayLike, where: str) -> np.ndarray:
 
 
 def as_offsets(values: ArrayLike) -> np.ndarray:
-    """`values` as whole numbers, refused where they are none."""
+    """`values` as integers; anything else is refused."""
     numbers = _as_numbers(values, "the offsets")
-    with np.errstate(invalid="ignore"):  # NaN becomes some number, which differs
+    with np.errstate(invalid="ignore"):  # NaN becomes some integer, which differs from it
         offsets = numbers.astype(np.int64)
     if not np.array_equal(offsets, numbers):
         raise InputError("Offsets must be whole numbers; give the index at which each episode begins.")
     return offsets
 
 
-def _own(array: np.ndarray, given: object) -> np.ndarray:
-    shared = array is given or array.base is not None
-    return array.copy() if shared and array.flags.writeable and not isinstance(array, np.memmap) else array
+def _unshared(array: np.ndarray, given: object) -> np.ndarray:
+    """`array` read-only: as it is where it was made from `given` just now, a copy where `given` shares its memory."""
+    return _read_only(array) if array is given or array.base is not None else frozen(array)
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """A read-only array with the values of `array`, whose own flags stay as they are."""
+    if not array.flags.writeable:
+        return array
+    return frozen(array.view() if isinstance(array, np.memmap) else array.copy())
+
+
+def _positive_zeros(rows: np.ndarray) -> np.ndarray:
+    """`rows` with -0.0 turned into 0.0."""
+    return rows + rows.dtype.type(0) if rows.dtype.kind == "f" else rows
+
+
+def _keys(rows: np.ndarray) -> np.ndarray:
+    """One key (n,) per state, equal where states are equal: its bytes, or a digest of them where they are many."""
+    flat = np.ascontiguousarray(_positive_zeros(rows)).reshape(len(rows), -1)
+    if flat.dtype.itemsize * flat.shape[1] <= _LONGEST_KEY:
+        return flat.view(np.dtype((np.void, flat.dtype.itemsize * flat.shape[1]))).ravel()
+    digests = b"".join(hashlib.blake2b(row.data, digest_size=16).digest() for row in flat)
+    return np.frombuffer(digests, np.dtype((np.void, 16)))
 
 
 def _concatenate(parts: Sequence[ArrayLike], episodes: Sequence[np.ndarray], what: str) -> np.ndarray:
@@ -289,28 +402,34 @@ def _concatenate(parts: Sequence[ArrayLike], episodes: Sequence[np.ndarray], wha
 
 
 def _check_states(states: np.ndarray) -> None:
-    if states.ndim != 2 or states.dtype != np.float32:
+    if states.ndim < 2 or states.dtype not in _KEPT:
         raise InputError(
-            f"States must be a float32 array of shape (N, D), not {states.dtype} {states.shape}; "
+            f"States must be an array of numbers of shape (N, *shape), not {states.dtype} {states.shape}; "
             "use Trajectories.from_episodes or Trajectories.from_flat."
         )
     if states.size == 0:
         raise InputError("There are no states; give at least one episode with two states.")
-    if isinstance(states, np.memmap):
-        return  # it was checked when it was written; reading all of it here would defeat its purpose
+    if isinstance(states, np.memmap) or states.dtype.kind != "f":
+        return  # integers are finite, and a mapped file is checked by who maps it: reading it here would fill memory
     start = 0
     for rows in row_blocks(states):
-        bad = ~np.isfinite(rows).all(axis=1)
+        with np.errstate(over="ignore"):  # networks compute in float32; what does not fit becomes infinite
+            bad = ~np.isfinite(rows.astype(np.float32, copy=False)).reshape(len(rows), -1).all(axis=1)
         if bad.any():
             row = start + int(np.argmax(bad))
-            raise InputError(f"State {row} holds NaN or infinity ({states[row].tolist()}); remove or repair that row.")
+            shown = f" ({states[row].tolist()})" if states[row].size <= _MOST_SHOWN else ""
+            raise InputError(
+                f"State {row} holds NaN, infinity or a number too large for float32{shown}; remove or repair that row."
+            )
         start += len(rows)
 
 
 def check_offsets(offsets: np.ndarray, num_states: int) -> None:
-    """Refuse offsets that do not cut `num_states` rows into episodes of at least one."""
+    """Refuse offsets that do not divide `num_states` rows into episodes of at least one state."""
     if offsets.ndim != 1 or len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != num_states:
-        raise InputError(f"Offsets must run from 0 to the number of states ({num_states}), one more than episodes.")
+        raise InputError(
+            f"Offsets must run from 0 to the number of states ({num_states}); give one more than episodes."
+        )
     lengths = np.diff(offsets)
     if (lengths < 1).any():
         k = int(np.argmax(lengths < 1))
@@ -324,7 +443,7 @@ def _check_times(times: np.ndarray, offsets: np.ndarray) -> None:
         row = int(np.argmin(np.isfinite(times)))
         raise InputError(f"Time {row} is NaN or infinite; repair it or leave times out.")
     steps = np.diff(times)
-    steps[offsets[1:-1] - 1] = 1.0  # from one episode's end to the next one's start anything may happen
+    steps[offsets[1:-1] - 1] = 1.0  # times may do anything between two episodes
     if (steps <= 0).any():
         row = int(np.argmax(steps <= 0))
         raise InputError(

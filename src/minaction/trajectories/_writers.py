@@ -1,4 +1,4 @@
-"""Writing a data set for others: our own file, or the archive that OGBench's loader opens."""
+"""Writing a data set to a file: our own format, or the archive that OGBench's loader opens."""
 
 from __future__ import annotations
 
@@ -11,12 +11,8 @@ from ..errors import InputError
 from ._dataset import Trajectories
 
 
-def convert(data: Trajectories, path: str | Path, *, validation: Trajectories | None = None) -> list[Path]:
-    """Write `data` in the format that the path's ending names, and return the files written.
-
-    `.safetensors` is our own format; `.npz` is OGBench's compact layout. `validation` goes into a second
-    file whose name ends in `-val`, as OGBench expects it beside the first.
-    """
+def convert(data: Trajectories, path: str | Path) -> None:
+    """Write `data` in the format that the path's ending names: `.safetensors` (ours) or `.npz` (OGBench's)."""
     path = Path(path)
     writers = {".safetensors": _write_ours, ".npz": write_ogbench}
     writer = writers.get(path.suffix.lower())
@@ -24,20 +20,14 @@ def convert(data: Trajectories, path: str | Path, *, validation: Trajectories | 
         raise InputError(f"Cannot write {path}: its ending must be {' or '.join(writers)}.")
     if path.is_dir():
         raise InputError(f"Cannot write {path}: it is a folder; give the name of a file.")
-    parts = [(path, data)]
-    if validation is not None:
-        parts.append((path.with_name(f"{path.stem}-val{path.suffix}"), validation))
-    for part_path, part in parts:
-        writer(part, part_path)
-    return [part_path for part_path, _ in parts]
+    writer(data, path)
 
 
 def write_ogbench(data: Trajectories, path: Path) -> None:
-    """Write OGBench's compact layout: `observations`, `actions`, and `terminals`, true on an episode's end.
+    """Write OGBench's compact layout: `observations`, `actions`, and `terminals`, true at the end of an episode.
 
-    OGBench's loader asks for actions. Where the data has none the array has no columns, rather than made-up
-    numbers that a policy could be trained on. Recorded times go into an array `times`, which OGBench ignores
-    and we read.
+    OGBench's loader needs actions. Where the data has none the array has no columns, rather than invented numbers that
+    a policy could be trained on. Recorded times go into an array `times`, which OGBench ignores and we read.
     """
     terminals = np.zeros(data.num_states, dtype=bool)
     terminals[data.offsets[1:] - 1] = True

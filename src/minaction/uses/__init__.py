@@ -1,4 +1,4 @@
-"""What else a distance is good for: rewards that lead the way, and searches that know where to look."""
+"""Uses of a distance besides planning: reward shaping and heuristic search."""
 
 from __future__ import annotations
 

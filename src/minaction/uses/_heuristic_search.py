@@ -1,4 +1,4 @@
-"""A* with a distance as its heuristic, and how far that distance is from never saying too much."""
+"""A* with a distance as its heuristic, and how far that distance is from being admissible."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..environments._grid import TransitionGraph
+from ..environments import TransitionGraph
 from ..errors import InputError
 
 Heuristic = Callable[[np.ndarray], np.ndarray]
-"""For node numbers (k,), an estimate of what each still costs to the goal, (k,)."""
+"""Maps node numbers (k,) to estimates (k,) of their remaining cost to the goal."""
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A way to the goal, node by node, what it costs, and how many nodes were looked at to find it."""
+    """A path to the goal, its cost, and how many nodes were expanded to find it."""
 
-    path: tuple[int, ...]  # empty where there is no way
-    cost: float  # infinite where there is no way
+    path: tuple[int, ...]  # node by node; empty where there is none
+    cost: float  # infinite where there is no path
     expanded: int
 
 
@@ -29,17 +29,33 @@ class Admissibility:
     """How often an estimate is at most the truth, over reachable pairs of different states."""
 
     pairs: int
-    share: float  # of pairs with estimate <= truth
+    share: float  # of the pairs, those with estimate <= truth
     worst_overestimate: float  # largest estimate - truth, 0 where there is none
     worst_ratio: float  # largest estimate / truth
 
 
 def a_star(graph: TransitionGraph, start: int, goal: int, heuristic: Heuristic | None = None) -> SearchResult:
-    """The cheapest walk from `start` to `goal`, where every edge costs one action.
+    """A shortest path from `start` to `goal` in a graph whose edges cost one action each.
 
-    A heuristic that never says too much gives the cheapest walk there is; one that sometimes does gives a walk that
-    costs at most as much more as the heuristic exaggerates along a cheapest one. Without a heuristic nothing is
-    known and nodes are looked at in order of their cost. A node is looked at again if a cheaper way to it turns up.
+    An admissible heuristic, one that never overestimates, gives a shortest path. One that overestimates gives a path
+    that is longer by at most as much as the heuristic overestimates along a shortest one. Nodes are expanded again
+    when a cheaper path to them is found.
+
+    Args:
+        graph: its nodes are numbered by the rows of `graph.states`, its edges are pairs of them, (m, 2).
+        start: the number of the first node.
+        goal: the number of the last node.
+        heuristic: maps node numbers (k,) to estimates (k,) of their remaining cost; all zero (Dijkstra) if None.
+
+    Returns:
+        The path, its cost and the number of nodes expanded; an empty path of infinite cost where there is none.
+
+    >>> import numpy as np
+    >>> import minaction as ma
+    >>> from minaction.environments import TransitionGraph
+    >>> line = TransitionGraph(states=np.arange(4)[:, None], edges=np.array([[0, 1], [1, 2], [2, 3], [1, 0]]))
+    >>> ma.a_star(line, start=0, goal=3, heuristic=lambda nodes: 3 - nodes)
+    SearchResult(path=(0, 1, 2, 3), cost=3.0, expanded=4)
     """
     count = len(graph.states)
     for name, node in (("start", start), ("goal", goal)):
@@ -53,13 +69,13 @@ def a_star(graph: TransitionGraph, start: int, goal: int, heuristic: Heuristic |
         successors[tail].append(head)
     cost, parent = np.full(count, np.inf), np.full(count, -1)
     cost[start] = 0.0
-    # Of equal promise the one nearer to the goal goes first.
+    # Of equally promising nodes the one estimated nearer to the goal comes first.
     waiting = [(float(estimate[start]), float(estimate[start]), 0.0, start)]
     expanded = 0
     while waiting:
         _, _, paid, node = heapq.heappop(waiting)
         if paid > cost[node]:
-            continue  # a cheaper way to it was found since
+            continue  # a cheaper path to it has been found since
         expanded += 1
         if node == goal:
             return SearchResult(_walk(parent, start, goal), float(paid), expanded)

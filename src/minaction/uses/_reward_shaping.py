@@ -8,11 +8,12 @@ import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..environments import as_state, recorded_shape
 from ..errors import InputError
 
 
 class HasDistance(Protocol):
-    """A `DistanceModel`, or anything else that says how many actions lead from a state to a goal."""
+    """A `DistanceModel`, or anything else that measures how many actions lead from a state to a goal."""
 
     def distance(self, states: Any, goals: Any) -> Any:
         """d(states, goals)."""
@@ -20,13 +21,29 @@ class HasDistance(Protocol):
 
 
 class ShapedReward(gymnasium.Wrapper):
-    """Adds F = discount * Phi(s') - Phi(s) to the reward, where Phi(s) = -scale * d(s, goal).
+    """A wrapper that adds F = discount * Phi(s') - Phi(s) to the reward, where Phi(s) = -scale * d(s, goal).
 
-    Phi is 0 where an episode terminates (not where it is cut off), so that over an episode the shaping adds up to
-    -Phi(first state), whatever was done: which policy is best does not change, as long as the learner discounts with
-    the same `discount`. `info["shaping"]` tells F and `info["environment_reward"]` what the environment gave.
+    Phi is 0 where an episode terminates (not where it is truncated), so over an episode the discounted shaping sums to
+    -Phi(first state) whatever the agent does: the optimal policy does not change, as long as the agent discounts with
+    the same `discount`. `info["shaping"]` is F, and `info["environment_reward"]` the reward of the environment.
 
-    The model sees observations flat, as `collect` records them; `goal` is such a flat observation.
+    Args:
+        env: the environment. The model gets its observations as `collect` records them.
+        model: a `DistanceModel`, or any object with a method `distance(states, goals)`.
+        goal: the state to reach, of the shape that `collect` records: (D,), or (height, width, channels) for images.
+        discount: that of the agent, in (0, 1].
+        scale: how much reward one action is worth.
+
+    >>> import gymnasium
+    >>> import numpy as np
+    >>> import minaction as ma
+    >>> data = ma.collect("CartPole-v1", episodes=2)
+    >>> model = ma.fit(data, ma.MadDist(encoder=ma.MLP(hidden=(16,), latent=8)), steps=2, progress=False)
+    >>> env = ma.ShapedReward(gymnasium.make("CartPole-v1"), model, goal=np.zeros(4))
+    >>> _ = env.reset(seed=0)
+    >>> _, reward, _, _, info = env.step(0)
+    >>> reward == info["environment_reward"] + info["shaping"]
+    True
     """
 
     def __init__(
@@ -40,20 +57,20 @@ class ShapedReward(gymnasium.Wrapper):
         if not env.observation_space.is_np_flattenable:
             raise InputError(f"The observations ({env.observation_space}) have no fixed size; wrap the environment.")
         self.model, self.discount, self.scale = model, discount, scale
-        self.goal = np.asarray(goal, dtype=np.float32)
-        expected = gymnasium.spaces.flatdim(env.observation_space)
-        if self.goal.shape != (expected,):
-            raise InputError(f"The goal has shape {self.goal.shape}, but a flat observation has {expected} numbers.")
+        self.goal = np.asarray(goal, dtype=_recorded_type(env.observation_space))
+        expected = recorded_shape(env.observation_space)
+        if self.goal.shape != expected:
+            raise InputError(f"The goal has shape {self.goal.shape}, but a recorded observation has {expected}.")
         self._potential: float | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode."""
+        """Start an episode."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._potential = self.potential(observation)
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Act, and be told on the way how much nearer to the goal that led."""
+        """Act; the reward includes the shaping."""
         if self._potential is None:
             raise InputError("The environment has no state yet; call reset first.")
         observation, reward, terminated, truncated, info = self.env.step(action)
@@ -65,8 +82,14 @@ class ShapedReward(gymnasium.Wrapper):
 
     def potential(self, observation: Any) -> float:
         """Phi of an observation that does not end the episode."""
-        flat = np.asarray(gymnasium.spaces.flatten(self.env.observation_space, observation), dtype=np.float32)
-        distance = float(np.asarray(self.model.distance(flat, self.goal)))
+        state = as_state(self.env.observation_space, observation)
+        distance = float(np.asarray(self.model.distance(state, self.goal)))
         if not np.isfinite(distance):
-            raise InputError(f"The distance from {flat.tolist()} to the goal is {distance}; it must be finite.")
+            shown = state.tolist() if state.ndim == 1 else "an observation"
+            raise InputError(f"The distance from {shown} to the goal is {distance}; it must be finite.")
         return -self.scale * distance
+
+
+def _recorded_type(space: gymnasium.Space) -> Any:
+    """The type of the states that `as_state` makes."""
+    return space.dtype if isinstance(space, gymnasium.spaces.Box) and space.shape else np.float32

@@ -1,9 +1,9 @@
-// Learning curves: a panel per task and measure, one legend that hides and shows methods, values where one points.
+// Learning curves: a panel per task and measure, a legend that hides and shows methods, and a cursor that reads values.
 
 const WIDTH = 380, HEIGHT = 230, LEFT = 44, RIGHT = 16, TOP = 10, BOTTOM = 34;
 const SERIES = 7;
 
-/** Draw `charts` into `host`, with selects for which of them, which measure and which truth. */
+/** Draw `charts` into `host`, with selects for chart, measure and truth. */
 function chartSection(host, charts, noun) {
   if (!host) return;
   charts = charts.filter((chart) => Object.keys(chart.truths).length);
@@ -24,7 +24,7 @@ function chartSection(host, charts, noun) {
   offer(measure, [{ value: "all", text: "all" }, ...data.measures.map(({ key, heading }) => ({ value: key, text: heading }))]);
   draw();
 
-  /** A method keeps its colour in every chart; where there are more than colours, the others are dashed. */
+  /** A method has the same colour in every chart; once all colours are taken, lines are dashed. */
   function look(label, chart) {
     const place = (noun === "Task" ? labels : Object.keys(chart.labels)).indexOf(label);
     return { colour: `var(--series-${place % SERIES})`, dashed: place >= SERIES };
@@ -68,11 +68,11 @@ function chartSection(host, charts, noun) {
   }
 }
 
-/** The least and greatest value of the vertical axis. */
+/** The ends of the vertical axis. */
 function verticalRange(measure, series) {
   const values = [];
   for (const one of series) {
-    // The first moments of training are far off and would squeeze everything else into a corner.
+    // Values early in training are far off and would squeeze everything else into a corner.
     const settled = 0.1 * one.steps[one.steps.length - 1];
     one.steps.forEach((step, k) => {
       if (step >= settled) values.push(one.mean[k], ...(one.low ? [one.low[k], one.high[k]] : []));
@@ -87,7 +87,7 @@ function verticalRange(measure, series) {
   return [low === measure.best ? low : low - margin, high === measure.best ? high : high + margin];
 }
 
-/** One panel: axes, bands, lines, what was published, and a cursor that reads values. */
+/** One panel: axes, bands, lines, published values, and a cursor. */
 function drawChart(title, axis, measure, series) {
   const [low, high] = verticalRange(measure, series);
   const last = Math.max(1, ...series.map(({ steps }) => steps[steps.length - 1]));
@@ -117,7 +117,7 @@ function drawChart(title, axis, measure, series) {
   return figure;
 }
 
-/** The band, the published points and the line of one series; a gap where there is no value. */
+/** The band, the published curve and the line of one series; points without a value are left out. */
 function drawSeries(one, x, y) {
   const known = one.steps.map((_, k) => k).filter((k) => one.mean[k] !== null);
   const path = (values, indices) => indices.map((k) => `${x(one.steps[k]).toFixed(1)} ${y(values[k]).toFixed(1)}`).join("L");
@@ -137,7 +137,7 @@ function drawSeries(one, x, y) {
   return parts.map((part) => coloured(part, one.colour));
 }
 
-/** Values at the step that is pointed at, with a mouse, a finger or the arrow keys. */
+/** Show the values at the step that mouse, finger or arrow keys point at. */
 function addCursor(figure, svg, measure, series, { x, y, last, axis }) {
   const steps = [...new Set(series.flatMap((one) => one.steps))].sort((a, b) => a - b);
   const cursor = element("g");

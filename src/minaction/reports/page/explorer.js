@@ -1,8 +1,8 @@
-// The explorer: a board drawn three times (learned, true, difference), a chosen state and a pointed one.
+// The explorer: three maps of a board (learned, true, difference), with one state chosen and one pointed at.
 
 const decoded = new Map();
 
-/** A field as distances, row by row from each state; Infinity is unreachable, NaN is not known. */
+/** A field as distances, row by row from each state; Infinity is unreachable, NaN is unknown. */
 async function decodeField(index) {
   if (!decoded.has(index)) {
     const [quantum, text] = data.explorer.fields[index];
@@ -27,7 +27,7 @@ function written(value, decimals) {
   return value < 0 && Number(text) ? `−${text}` : text;
 }
 
-/** The rectangles of a region, and the middle of all of them together. */
+/** The outline of a region, its bounds, and its centre. */
 function regionShape(numbers) {
   const rectangles = [];
   for (let k = 0; k < numbers.length; k += 4) rectangles.push(numbers.slice(k, k + 4));
@@ -39,10 +39,10 @@ function regionShape(numbers) {
     size: Math.max(width, height) };
 }
 
-/** One drawing of a board; `paint` colours it, `mark` shows the chosen and the pointed state. */
+/** One map of a board; `paint` colours it, `mark` shows the chosen and the pointed state. */
 class BoardMap {
   constructor(host, title, board, shapes, unit) {
-    const edge = 0.35 * unit; // as much wall as shows that it is one
+    const edge = 0.35 * unit; // enough of the wall to see that there is one
     const [top, left, bottom, right] = [Math.min(...shapes.map((one) => one.top)), Math.min(...shapes.map((one) => one.left)),
       Math.max(...shapes.map((one) => one.bottom)), Math.max(...shapes.map((one) => one.right))];
     const frame = { x: left - edge, y: top - edge, width: right - left + 2 * edge, height: bottom - top + 2 * edge };
@@ -63,7 +63,7 @@ class BoardMap {
     host.replaceChildren(element("figcaption", {}, this.title, this.value), svg, this.scale);
   }
 
-  /** Stripes: of walls, and of states that cannot be reached or are not known. */
+  /** Stripes for walls, and for states that are unreachable or unknown. */
   pattern(kind, spacing) {
     const size = spacing * this.unit;
     return element("pattern", { id: `${kind}-${this.name}`, width: size, height: size, patternUnits: "userSpaceOnUse",
@@ -114,7 +114,7 @@ class BoardMap {
   }
 }
 
-/** What is the same for every chosen state: the scales of the colours, and how many steps a cell counts. */
+/** What does not depend on the chosen state: the colour scales, and the learned distance per cell where the truth is in cells. */
 function scales(learned, truth, unit) {
   let longestLearned = 0, longestTrue = 0, ratio = 0, pairs = 0;
   truth.forEach((true_, k) => {
@@ -123,8 +123,8 @@ function scales(learned, truth, unit) {
     longestLearned = Math.max(longestLearned, learned[k]);
     if (true_ > 0) [ratio, pairs] = [ratio + learned[k] / true_, pairs + 1];
   });
-  const factor = unit === "steps" || !pairs ? 1 : ratio / pairs;
-  if (unit === "steps") longestLearned = longestTrue = Math.max(longestLearned, longestTrue);
+  const factor = unit !== "cells" || !pairs ? 1 : ratio / pairs;
+  if (unit !== "cells") longestLearned = longestTrue = Math.max(longestLearned, longestTrue);
   const errors = [...truth].map((true_, k) => Math.abs(learned[k] - factor * true_)).filter(Number.isFinite).sort((a, b) => a - b);
   const error = errors.length ? errors[Math.floor(0.98 * (errors.length - 1))] : 0;
   return { factor, longestLearned: longestLearned || 1, longestTrue: longestTrue || 1, error: error || 1 };
@@ -136,7 +136,7 @@ function startExplorer() {
   const maps = get("maps");
   if (!maps || !boards.length) return;
   const control = { board: get("board"), method: get("method"), seed: get("seed"), truth: get("truth") };
-  let board, shapes, drawn, learned, truth, unit, scale, chosen, pointed;
+  let board, shapes, drawn, learned, truth, unit, own, scale, chosen, pointed;
   let touched = false, latest = 0;
 
   const isGoal = () => document.querySelector("input[name=direction]:checked").value === "to";
@@ -164,9 +164,11 @@ function startExplorer() {
     const turn = latest += 1;
     maps.setAttribute("aria-busy", "true");
     const fields = await Promise.all([model.field, model.truths[control.truth.value]].map(decodeField));
-    if (turn !== latest) return; // something else was asked for meanwhile
+    if (turn !== latest) return; // the selection has changed meanwhile
     [learned, truth] = fields;
     unit = board.units[control.truth.value];
+    // Learned distances are in the data's time unit, and so is every truth that is not in cells.
+    own = unit !== "cells" ? unit : Object.values(board.units).find((other) => other !== "cells") ?? "steps";
     scale = scales(learned.values, truth.values, unit);
     draw();
     maps.setAttribute("aria-busy", "false");
@@ -174,7 +176,7 @@ function startExplorer() {
 
   function draw() {
     const [mine, real] = [field(learned.values), field(truth.values)];
-    // At first the ring is around the state furthest away.
+    // At first the ring is around the most distant state.
     pointed ??= real.reduce((best, value, k) => (Number.isFinite(value) && !(real[best] > value) ? k : best), chosen);
     const difference = mine.map((value, k) => (Number.isFinite(real[k]) ? value - scale.factor * real[k] : real[k]));
     const title = `${isGoal() ? "to the goal" : "from the start"}`;
@@ -184,30 +186,32 @@ function startExplorer() {
     drawn.learned.paint(mine, (value) => value / scale.longestLearned, near, learned.decimals);
     drawn.true.paint(real, (value) => value / scale.longestTrue, near, truth.decimals);
     drawn.difference.paint(difference, (value) => 0.5 + 0.5 * value / scale.error, DIVERGING, learned.decimals);
-    drawn.learned.legend(near, "0", `${written(scale.longestLearned, 0)} steps`);
+    drawn.learned.legend(near, "0", `${written(scale.longestLearned, 0)} ${own}`);
     drawn.true.legend(near, "0", `${written(scale.longestTrue, 0)} ${unit}`);
-    drawn.difference.legend(DIVERGING, `−${written(scale.error, 1)}`, `+${written(scale.error, 1)} steps`);
+    drawn.difference.legend(DIVERGING, `−${written(scale.error, 1)}`, `+${written(scale.error, 1)} ${own}`);
     Object.values(drawn).forEach((map) => map.mark(chosen, pointed, isGoal()));
     tell(mine[pointed], real[pointed], difference[pointed]);
   }
 
-  /** The numbers of the pointed state, beside each map and as a sentence. */
+  /** The distances of the pointed state, beside each map and as a sentence. */
   function tell(mine, real, difference) {
     const known = Number.isFinite(real);
-    drawn.learned.say(written(mine, learned.decimals), "steps");
+    drawn.learned.say(written(mine, learned.decimals), own);
     drawn.true.say(written(real, truth.decimals), known ? unit : "");
     const shown = written(difference, learned.decimals);
-    drawn.difference.say(!known ? "–" : shown.startsWith("−") || !Number(shown) ? shown : `+${shown}`, known ? "steps" : "");
+    drawn.difference.say(!known ? "–" : shown.startsWith("−") || !Number(shown) ? shown : `+${shown}`, known ? own : "");
     const [from, to] = isGoal() ? [pointed, chosen] : [chosen, pointed];
-    const parts = [`From ${name(from)} to ${name(to)}: learned ${written(mine, learned.decimals)} steps, `];
+    const parts = [`From ${name(from)} to ${name(to)}: learned ${written(mine, learned.decimals)} ${own}, `];
     if (known) parts.push(`true ${written(real, truth.decimals)} ${unit}.`);
-    if (real === Infinity) parts.push(element("span", { class: "key" }, "truly unreachable."));
-    if (Number.isNaN(real)) parts.push(element("span", { class: "key" }, "a state that does not occur in this data."));
-    if (unit !== "steps") parts.push(` One cell counts ${scale.factor.toFixed(1)} learned steps on average; the difference is from that.`);
+    if (real === Infinity) parts.push(element("span", { class: "key" }, "unreachable."));
+    if (Number.isNaN(real)) parts.push(element("span", { class: "key" }, "true distance unknown: a state does not occur in this data."));
+    if (unit === "cells") {
+      parts.push(` One cell is ${scale.factor.toFixed(1)} learned ${own} on average; the difference is taken after converting.`);
+    }
     get("readout").replaceChildren(...parts);
   }
 
-  /** The state next to another in a direction: little sideways, not far. */
+  /** The nearest state in a direction; steps sideways cost more. */
   function neighbour(state, [right, down]) {
     const cost = ({ x, y }) => {
       const [across, along] = [x - shapes[state].x, y - shapes[state].y];
@@ -229,7 +233,7 @@ function startExplorer() {
   maps.addEventListener("click", (event) => {
     const state = event.target.dataset.state;
     if (state === undefined) return;
-    if (touched) pointed = chosen; // a finger cannot point: it reads the way between the last two taps
+    if (touched) pointed = chosen; // a finger cannot point: show the distance between the last two taps
     chosen = Number(state);
     draw();
   });

@@ -1,5 +1,5 @@
 "use strict";
-// Small things that charts and explorer share. Text from files only ever becomes text: nothing here writes HTML.
+// Helpers of charts and explorer. Text from files only ever becomes text: nothing here writes HTML.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
@@ -7,7 +7,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const SVG_NAMES = new Set(["svg", "g", "path", "rect", "line", "circle", "text", "defs", "pattern", "linearGradient", "stop",
   "polyline"]);
 
-/** An element with attributes and children; attributes that are undefined or null are left out. */
+/** An element with attributes and children; undefined and null attributes are left out. */
 function element(name, attributes = {}, ...children) {
   const made = SVG_NAMES.has(name) ? document.createElementNS(SVG, name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -17,13 +17,13 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Fill a select with options; what was chosen stays chosen where it still exists. */
+/** Fill a select with options; the present choice is kept if it is among them. */
 function offer(select, options, chosen = select.value) {
   select.replaceChildren(...options.map(({ value, text }) => element("option", { value }, text)));
   if (options.some(({ value }) => String(value) === chosen)) select.value = chosen;
 }
 
-/** Give an element the colour that its style sheet draws it with. */
+/** Set the colour with which the style sheet draws an element. */
 function coloured(made, colour) {
   made.style.setProperty("--colour", colour);
   return made;
@@ -44,7 +44,7 @@ function between(stops, share) {
 const rgb = (parts) => `rgb(${parts.join(",")})`;
 const isDark = ([red, green, blue]) => 0.299 * red + 0.587 * green + 0.114 * blue < 140;
 
-/** Round numbers that divide the way from low to high into about `count` parts. */
+/** Round numbers that divide the range from low to high into about `count` parts. */
 function ticks(low, high, count) {
   const rough = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -54,7 +54,7 @@ function ticks(low, high, count) {
   return found;
 }
 
-/** A number of steps in few characters. */
+/** A number of steps, abbreviated. */
 function short(number) {
   if (number >= 1e6) return `${number / 1e6}M`;
   return number >= 1e4 ? `${number / 1e3}k` : String(number);

@@ -1,4 +1,4 @@
-"""NumPy's own files, never unpickled: `.npz`, plain or laid out as OGBench does, and `.npy`."""
+"""NumPy's files, never unpickled: `.npz`, plain or in OGBench's layout, and `.npy`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import IO
 import numpy as np
 
 from ...errors import InputError
-from .._dataset import Trajectories
+from .._dataset import Trajectories, kept_type
 from ._checks import naming, parsing, refuse_if_too_large
-from ._layouts import arrange
+from ._layouts import arrange, leading_axes
 
 _HEADER_READERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -23,7 +23,7 @@ _BLOCK_VALUES = 1 << 22
 
 
 def read_npz(path: Path, keep_actions: bool) -> Trajectories:
-    """Episodes from an archive of arrays; `layouts` says which names are understood."""
+    """Episodes from an archive of arrays; `_layouts` says which names are understood."""
     with parsing(path, "an .npz archive"):
         archive = zipfile.ZipFile(path)
     with archive, naming(path):
@@ -31,17 +31,20 @@ def read_npz(path: Path, keep_actions: bool) -> Trajectories:
 
 
 def read_npy(path: Path, memory_map: bool) -> Trajectories:
-    """One array: (steps, numbers) is one episode, (episodes, steps, numbers) are equally long ones."""
+    """Episodes from a single array of states; `_layouts` says what its axes mean."""
     with parsing(path, "an .npy array"), open(path, "rb") as file:
         shape, fortran_order, dtype = _array_header(file, path, "the array", path.stat().st_size)
         start = file.tell()
     if memory_map:
-        if dtype != np.float32 or fortran_order:
+        if dtype != kept_type(dtype) or fortran_order:
             raise InputError(
-                f"{path} holds {dtype} in {'column' if fortran_order else 'row'} order; to be mapped into "
-                "memory it must be float32 in row order, so convert it first."
+                f"{path} holds {dtype} in {'column' if fortran_order else 'row'} order; to be memory-mapped it must be "
+                "in row order and of type float32, float64, bool or an integer of 8 or 16 bits, so convert it first."
             )
-        _check_finite(path, start, shape)
+        if dtype.kind == "f":
+            with naming(path):
+                size = math.prod(shape[leading_axes(len(shape)) :])
+            _check_finite(path, start, dtype, size)
     else:
         num_bytes = math.prod(shape) * dtype.itemsize
         refuse_if_too_large(path, "the array", num_bytes, num_bytes)
@@ -79,7 +82,7 @@ class _ZippedArrays(Mapping[str, np.ndarray]):
 
 
 def _array_header(file: IO[bytes], path: Path, what: str, num_bytes: int) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Shape, order and type of the array that begins here, refused unless the file is as long as they say."""
+    """Shape, order and type of the array that begins here; refused unless the file is as long as they say."""
     version = np.lib.format.read_magic(file)
     if version not in _HEADER_READERS:
         raise InputError(f"{path}: {what} is in version {version} of NumPy's format; save it again with np.save.")
@@ -99,15 +102,19 @@ def _array_header(file: IO[bytes], path: Path, what: str, num_bytes: int) -> tup
     return shape, fortran_order, dtype
 
 
-def _check_finite(path: Path, start: int, shape: tuple[int, ...]) -> None:
-    # Read, not mapped: mapped pages would count as used memory, which is what mapping is to spare.
-    width = shape[-1] if len(shape) > 1 else 1
+def _check_finite(path: Path, start: int, dtype: np.dtype, size: int) -> None:
+    """Refuse states of `size` numbers that are not finite in float32, which networks compute in."""
+    # Read, not mapped: mapped pages would count as used memory, which is what mapping is meant to save.
     with open(path, "rb") as file:
         file.seek(start)
         done = 0
-        while len(block := np.fromfile(file, dtype=np.float32, count=_BLOCK_VALUES)):
-            bad = ~np.isfinite(block)
+        while len(block := np.fromfile(file, dtype=dtype, count=_BLOCK_VALUES)):
+            with np.errstate(over="ignore"):
+                bad = ~np.isfinite(block.astype(np.float32, copy=False))
             if bad.any():
-                row = (done + int(np.argmax(bad))) // width
-                raise InputError(f"{path}: state {row} holds NaN or infinity; remove or repair that row.")
+                row = (done + int(np.argmax(bad))) // size
+                raise InputError(
+                    f"{path}: state {row} holds NaN, infinity or a number too large for float32; "
+                    "remove or repair that row."
+                )
             done += len(block)

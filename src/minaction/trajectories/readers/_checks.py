@@ -1,4 +1,4 @@
-"""What every reader does before it trusts a file: name it in errors, refuse what does not fit into memory."""
+"""What every reader does before it trusts a file: name it in errors, and refuse what does not fit into memory."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ...errors import InputError, MissingExtra
 _GIB = 1 << 30
 MOST_BYTES = 64 * _GIB
 _SUSPICIOUS_BYTES = _GIB
-_SUSPICIOUS_RATIO = 1000  # recorded numbers never compress like this; a file made to fill memory does
+_SUSPICIOUS_RATIO = 1000  # recorded data never compresses like this; a file made to exhaust memory does
 
 
 @contextlib.contextmanager
 def naming(path: str | Path) -> Iterator[None]:
-    """Put the file's name in front of what is wrong with its contents."""
+    """Put the name of the file in front of an error about its contents."""
     try:
         yield
     except MissingExtra:
@@ -31,7 +31,7 @@ def naming(path: str | Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def parsing(path: str | Path, kind: str) -> Iterator[None]:
-    """Wrap calls into a format's own library, whose failures on a broken file are of every type there is."""
+    """Wrap calls into the library of a format, which may raise any exception on a broken file."""
     try:
         yield
     except (InputError, KeyboardInterrupt):
@@ -39,7 +39,7 @@ def parsing(path: str | Path, kind: str) -> Iterator[None]:
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         raise InputError(
-            f"{path} cannot be read as {kind}, it is damaged, truncated or of another kind ({reason}); "
+            f"{path} cannot be read as {kind}: it is damaged, truncated or of another kind ({reason}); "
             "make or download it again."
         ) from error
 
@@ -49,18 +49,18 @@ def refuse_if_too_large(path: str | Path, what: str, num_bytes: int, stored_byte
     if num_bytes > _SUSPICIOUS_BYTES and num_bytes > _SUSPICIOUS_RATIO * max(stored_bytes, 1):
         raise InputError(
             f"{path}: {what} would unpack from {stored_bytes} bytes to {num_bytes / _GIB:.1f} GiB, which no "
-            "recorded data does; it was left alone."
+            "recorded data does; it was not read."
         )
     limit = min(MOST_BYTES, _physical_memory())
     if num_bytes > limit:
         raise InputError(
-            f"{path}: {what} needs {num_bytes / _GIB:.1f} GiB of memory where at most {limit / _GIB:.1f} GiB "
-            "are used; split the file, or save it as float32 .npy and read it with memory_map=True."
+            f"{path}: {what} needs {num_bytes / _GIB:.1f} GiB of memory, but at most {limit / _GIB:.1f} GiB may be "
+            "used; split the file, or save the states as .npy and read them with memory_map=True."
         )
 
 
 def list_names(names: Iterable[str]) -> str:
-    """Names for an error message, cut short where there are many."""
+    """Names for an error message, shortened where there are many."""
     listed = [repr(name) for name in names]
     return ", ".join(listed[:8]) + (", ..." if len(listed) > 8 else "") if listed else "nothing"
 

@@ -1,4 +1,4 @@
-"""HDF5 files as D4RL made them: observations, terminals and timeouts, one row per step."""
+"""HDF5 files in D4RL's layout: observations, terminals and timeouts, one row per step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._layouts import ENDS, arrange
 
 
 def read_hdf5(path: Path, keep_actions: bool) -> Trajectories:
-    """Episodes end where `terminals` or `timeouts` say so; `next_observations` adds the last states."""
+    """Episodes end where `terminals` or `timeouts` is set; `next_observations` adds their last states."""
     try:
         import h5py
     except ImportError:
@@ -43,7 +43,7 @@ class _HDF5Arrays(Mapping[str, np.ndarray]):
         import h5py
 
         with parsing(self._path, "HDF5"):
-            # What lies in another file is not this file's data, and a stranger's file could name any.
+            # Data in another file is not this file's, and an untrusted file could name any.
             if isinstance(self._file.get(name, getlink=True), h5py.ExternalLink):
                 raise InputError(f"{self._path}: {name!r} is a link to another file; give that file instead.")
             dataset = self._file[name]

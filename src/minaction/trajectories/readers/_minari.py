@@ -1,4 +1,4 @@
-"""Minari data sets: a folder on disk, or an id that Minari finds or downloads."""
+"""Minari data sets: a folder on disk, or an id that Minari finds locally or downloads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError, MissingExtra
-from .._dataset import Trajectories
+from .._dataset import Trajectories, kept_type
 from ._checks import naming, parsing, refuse_if_too_large
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _ID = re.compile(r"[-\w]+(/[-\w]+)*-v\d+")
 _GOAL_KEYS = {"observation", "achieved_goal", "desired_goal"}
 
 
-def looks_like_id(source: str) -> bool:
+def looks_like_minari_id(source: str) -> bool:
     """Whether `source` has the form of a Minari id, such as D4RL/pointmaze/umaze-v2."""
     return _ID.fullmatch(source) is not None
 
@@ -30,47 +30,48 @@ def minari_folder(path: Path) -> Path | None:
     return next((folder for folder in (path / "data", path) if (folder / "metadata.json").is_file()), None)
 
 
-def local_folder(dataset_id: str) -> Path | None:
-    """Where Minari keeps the data set `dataset_id` on this machine, or None where it does not."""
+def local_minari_folder(dataset_id: str) -> Path | None:
+    """The folder of the data set `dataset_id` on this machine, or None if Minari has no local copy."""
     try:
         from minari.storage import get_dataset_path
     except ImportError:
         return None
     try:
         return minari_folder(get_dataset_path(dataset_id))
-    except OSError:  # Minari makes its folder when asked for it, which it may not be allowed to
+    except OSError:  # Minari creates its folder when asked for it, which it may not be allowed to
         return None
 
 
 def read_minari_id(dataset_id: str, keep_actions: bool) -> Trajectories:
-    """The data set with that id: the local copy, or else Minari's download."""
-    if not looks_like_id(dataset_id):
+    """The data set with that id: the local copy, or else one that Minari downloads."""
+    if not looks_like_minari_id(dataset_id):
         raise InputError(f"{dataset_id!r} is no Minari id; give one such as minari:D4RL/pointmaze/umaze-v2.")
     try:
         import minari
     except ImportError:
         raise MissingExtra(f"Reading the Minari data set {dataset_id}", "minari") from None
-    folder = local_folder(dataset_id)
+    folder = local_minari_folder(dataset_id)
     if folder is None:
         try:
             minari.download_dataset(dataset_id)
-        except Exception as error:  # of the network, of the cloud's client, of Minari: all mean the same here
+        except Exception as error:  # from the network, the cloud's client or Minari: all mean the same here
             reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
             raise InputError(
                 f"The Minari data set {dataset_id} is not on this machine and could not be downloaded "
                 f"({reason}); check the id and the network, or download it elsewhere and give its folder."
             ) from error
-        folder = local_folder(dataset_id)
+        folder = local_minari_folder(dataset_id)
     if folder is None:
-        raise InputError(f"Minari downloaded {dataset_id} but its data is not where it belongs; try it again.")
+        raise InputError(f"Minari downloaded {dataset_id}, but its data is not where it should be; try again.")
     return read_minari(folder, keep_actions)
 
 
 def read_minari(folder: Path, keep_actions: bool) -> Trajectories:
     """Episodes of a Minari data set in `folder`, which holds its `metadata.json`.
 
-    Observations are laid out flat as Gymnasium does: a choice among n becomes n numbers, one of them 1. Of a
-    goal-conditioned observation only the observation itself is the state.
+    Observations of a `Box`, images among them, keep their shape and type. All others are flattened as by Gymnasium: a
+    choice among n becomes n numbers, one of them 1. Of a goal-conditioned observation only the `observation` part is
+    the state.
     """
     try:
         import minari
@@ -87,8 +88,7 @@ def read_minari(folder: Path, keep_actions: bool) -> Trajectories:
         episodes, actions = [], []
         for episode in dataset.iterate_episodes():
             where = f"{folder}: episode {episode.id}"
-            states = _flat(dataset.observation_space, episode.observations, where)
-            episodes.append(states)
+            episodes.append(_states(dataset.observation_space, episode.observations, where))
             if keep_actions:
                 taken = _flat(dataset.action_space, episode.actions, f"{where} (actions)")
                 actions.append(np.concatenate([taken, np.zeros((1, taken.shape[1]), dtype=np.float32)]))
@@ -96,19 +96,29 @@ def read_minari(folder: Path, keep_actions: bool) -> Trajectories:
         return Trajectories.from_episodes(episodes, actions=actions if keep_actions else None)
 
 
+def _states(space: gymnasium.Space, values: Any, where: str) -> np.ndarray:
+    """The states of an episode, (T, *shape)."""
+    from gymnasium import spaces
+
+    if isinstance(space, spaces.Dict) and space.spaces.keys() >= _GOAL_KEYS:  # goals are chosen: no part of the state
+        return _states(space["observation"], values["observation"], where)
+    if isinstance(space, spaces.Box) and space.shape:
+        array = _numbers(values, where)
+        return array.reshape(len(array), *(array.shape[1:] or (1,))).astype(kept_type(array.dtype), copy=False)
+    return _flat(space, values, where)
+
+
 def _flat(space: gymnasium.Space, values: Any, where: str) -> np.ndarray:
-    """One row per step, as `gymnasium.spaces.flatten` would give for each."""
+    """One row of float32 per step, as `gymnasium.spaces.flatten` would give for each."""
     from gymnasium import spaces
 
     if isinstance(space, spaces.Dict):
-        if space.spaces.keys() >= _GOAL_KEYS:  # goals are chosen, not reached: they are no part of the state
+        if space.spaces.keys() >= _GOAL_KEYS:
             return _flat(space["observation"], values["observation"], where)
         return np.concatenate([_flat(part, values[name], where) for name, part in space.items()], axis=1)
     if isinstance(space, spaces.Tuple):
         return np.concatenate([_flat(part, values[k], where) for k, part in enumerate(space)], axis=1)
-    array = np.asarray(values)
-    if array.dtype.kind not in "biuf" or array.ndim == 0:
-        raise InputError(f"{where} holds {array.dtype}, not numbers; states must be numbers.")
+    array = _numbers(values, where)
     if isinstance(space, spaces.Discrete):
         return _one_hot(array.reshape(-1) - int(space.start), int(space.n), where)
     if isinstance(space, spaces.MultiDiscrete):
@@ -119,10 +129,17 @@ def _flat(space: gymnasium.Space, values: Any, where: str) -> np.ndarray:
     return array.reshape(len(array), width).astype(np.float32)
 
 
-def _one_hot(choices: np.ndarray, among: int, where: str) -> np.ndarray:
-    if ((choices < 0) | (choices >= among)).any():
-        raise InputError(f"{where} holds a choice outside of its {among}; write the data set again.")
-    return np.eye(among, dtype=np.float32)[choices.astype(np.int64)]
+def _numbers(values: Any, where: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or array.ndim == 0:
+        raise InputError(f"{where} holds {array.dtype}, not numbers; states must be numbers.")
+    return array
+
+
+def _one_hot(choices: np.ndarray, count: int, where: str) -> np.ndarray:
+    if ((choices < 0) | (choices >= count)).any():
+        raise InputError(f"{where} holds a choice that is not among its {count}; write the data set again.")
+    return np.eye(count, dtype=np.float32)[choices.astype(np.int64)]
 
 
 def _refuse_too_large(folder: Path) -> None:
@@ -139,4 +156,4 @@ def _refuse_too_large(folder: Path) -> None:
 
     with h5py.File(path, "r") as file:
         file.visititems(add)
-    refuse_if_too_large(path, "what it observed", num_bytes, stored_bytes)
+    refuse_if_too_large(path, "the observations", num_bytes, stored_bytes)

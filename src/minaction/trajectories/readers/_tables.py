@@ -1,7 +1,7 @@
-"""Logs as tables, CSV or Parquet: a column `episode`, perhaps `time`, and the other columns are the state.
+"""Logs as tables, CSV or Parquet: a column `episode`, perhaps one for the time, and the other columns are the state.
 
-Columns whose names begin with `action` are actions; rewards and end marks are left out. The time may be
-called `time`, `timestamp`, `step` or `timestep`, and be a number or a date.
+Columns whose names begin with `action` are actions; rewards and end marks are ignored. The time is a number or a date
+in a column `time`, `timestamp`, `step` or `timestep`. All columns together are one array, so states are float64.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEFT_OUT = {"reward", "rewards", "__index_level_0__"} | {
 
 
 class _Columns:
-    """Which column is what, found by name; upper and lower case are the same."""
+    """The role of each column, by its name; case does not matter."""
 
     def __init__(self, names: list[str]) -> None:
         plain = [name.strip().lower() for name in names]
@@ -74,7 +74,7 @@ def read_csv(path: Path, keep_actions: bool) -> Trajectories:
             if keep_actions:
                 _append_numbers(actions, row, columns.actions, columns, rows.line_num)
         if not episodes:
-            raise InputError("There are no rows below the names of the columns; record at least two states.")
+            raise InputError("There are no rows below the column names; record at least two states.")
         return Trajectories.from_flat(
             np.array(states).reshape(len(episodes), -1),
             offsets_from_ids(np.array(episodes, dtype=object)),
@@ -84,7 +84,7 @@ def read_csv(path: Path, keep_actions: bool) -> Trajectories:
 
 
 def read_parquet(path: Path, keep_actions: bool) -> Trajectories:
-    """A Parquet log; a column of lists of equal length counts as several columns."""
+    """A Parquet log; a column of equally long lists counts as several columns."""
     try:
         import pyarrow.parquet as parquet
     except ImportError:
@@ -93,7 +93,7 @@ def read_parquet(path: Path, keep_actions: bool) -> Trajectories:
         columns = _Columns(file.schema_arrow.names)
         groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
         pieces = [group.column(k) for group in groups for k in range(group.num_columns)]
-        # Encoding can shrink a repeated value to nothing, so what is stored says little about what is read.
+        # Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory.
         unpacked = max(sum(piece.total_uncompressed_size for piece in pieces), 8 * sum(p.num_values for p in pieces))
         refuse_if_too_large(path, "the table", unpacked, path.stat().st_size)
         table = file.read()

@@ -1,0 +1,25 @@
+"""`load`: a model from its file or from the folder of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ._model import DistanceModel
+
+
+def load(path: str | Path) -> DistanceModel:
+    """Read a model that `DistanceModel.save` or `minaction train` wrote; of a run's folder, that of its first seed.
+
+    >>> import minaction as ma
+    >>> model = ma.fit("cliffwalking", steps=1, progress=False)
+    >>> model.save("/tmp/minaction-example.safetensors")
+    >>> ma.load("/tmp/minaction-example.safetensors").state_shape
+    (2,)
+    """
+    from .training import Run  # a folder is a run's; a file needs nothing of that
+
+    path = Path(path)
+    if path.is_dir():
+        run = Run.open(path)
+        path = run.model_path(run.config.seeds[0])
+    return DistanceModel.load(path)

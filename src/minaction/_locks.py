@@ -1,0 +1,51 @@
+"""Folders held by one process at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from .errors import InputError
+
+
+@contextlib.contextmanager
+def locked(folder: Path, *, patience: float = 0.0) -> Iterator[None]:
+    """Hold a folder for this process alone; the system lets go of it when the process ends, however it ends.
+
+    Where another process holds it, wait so many seconds before refusing.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        deadline = time.monotonic() + patience
+        while not _taken(descriptor):
+            if time.monotonic() >= deadline:
+                holder = _holder(os.fstat(descriptor).st_ino)
+                raise InputError(
+                    f"Another minaction{holder} is working in {folder}; wait for it, or choose another --out."
+                )
+            time.sleep(0.05)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder(inode: int) -> str:
+    """Which process holds the lock, where the system says so (Linux): nothing has to be written for that."""
+    with contextlib.suppress(OSError, IndexError):
+        for line in Path("/proc/locks").read_text().splitlines():
+            fields = line.split()
+            if fields[1] == "FLOCK" and fields[5].rpartition(":")[2] == str(inode):
+                return f" (process {fields[4]})"
+    return ""

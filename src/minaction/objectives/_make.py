@@ -1,0 +1,31 @@
+"""An objective from what a person says: an object, a class, a name; with settings changed."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from .._descriptions import make, with_settings
+from ..errors import InputError
+from ._base import OBJECTIVES, Objective
+
+
+def make_objective(
+    objective: Objective | type[Objective] | str, settings: Mapping[str, Any] = types.MappingProxyType({})
+) -> Objective:
+    """The objective that is meant, with some of its fields, or of its parts', set otherwise.
+
+    Values may be text, as on a command line.
+
+    >>> import minaction as ma
+    >>> found = ma.make_objective("maddist", {"separation_weight": "5", "encoder.fourier": "64", "quasimetric": "iqe"})
+    >>> found.encoder.fourier, found.quasimetric
+    (64, IQE(component_size=16, reduction='maxmean'))
+    """
+    if isinstance(objective, type) and issubclass(objective, Objective):
+        objective = objective()
+    made = make(OBJECTIVES, objective)
+    if not isinstance(made, Objective):
+        raise InputError(f"{objective!r} is registered as an objective, but is not derived from ma.Objective.")
+    return with_settings(made, settings)

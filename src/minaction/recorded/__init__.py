@@ -1,0 +1,5 @@
+"""The recording as a graph: distances between recorded states by shortest paths, without learning anything."""
+
+from ._distance import NearestNode as NearestNode
+from ._distance import RecordedDistance as RecordedDistance
+from ._distance import recorded_distance as recorded_distance

@@ -1,0 +1,63 @@
+"""Where moves go every way: then distance is a norm, whose unit ball is the hull of the recorded moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._resolution import other_times
+
+FREE = 0.3
+"""Moves are free if those of near states differ by this share of what unrelated ones do, in every input.
+
+Measured: grids .9, rooms .95, OGBench's ball .5 to .75; MountainCar .00, a ball with inertia .05, a one-way ring .1.
+"""
+FAST = 0.99
+"""The quantile of the recorded pace in a direction that is taken as the fastest possible."""
+_SAMPLE = 20_000
+_MOST_DIRECTIONS = 1024
+
+
+@dataclass(frozen=True)
+class Norm:
+    """The time that a displacement takes at the fastest recorded pace: max over directions w of w·x / pace(w).
+
+    In the plane that is the gauge of the moves' convex hull: the maximum norm for a ball whose x and y are limited
+    by themselves, the Manhattan distance for four moves, and one-sided where one way is faster than the other.
+    """
+
+    directions: np.ndarray  # (w, k)
+    pace: np.ndarray  # (w,)
+
+    def __call__(self, shift: np.ndarray) -> np.ndarray:
+        """The times of displacements (n, k or more): what is behind the k-th coordinate is not looked at."""
+        return np.max(shift[:, : self.directions.shape[1]] @ (self.directions / self.pace[:, None]).T, axis=1)
+
+
+def free_norm(
+    places: np.ndarray, rows: np.ndarray, steps: int, shift: np.ndarray, cost: np.ndarray, random: np.random.Generator
+) -> Norm | None:
+    """The norm of a world where moves (from `places`, recorded at `rows`, by `shift`) go every way, else None."""
+    if len(shift) < 2:
+        return None
+    some = np.sort(random.choice(len(shift), min(len(shift), _SAMPLE), replace=False))
+    shift, rate = shift[some], shift[some] / cost[some, None]
+    pairs = other_times(places[some], rows[some], steps, np.arange(len(some)))
+    differ = ((shift[pairs.here] - shift[pairs.there]) ** 2).mean(axis=0)
+    if len(pairs.here) == 0 or (differ < FREE * 2 * (shift**2).mean(axis=0)).any():
+        return None
+    ways = _directions(shift.shape[1])
+    return Norm(ways, np.maximum(np.quantile(rate @ ways.T, FAST, axis=0), 1e-6))
+
+
+def _directions(size: int) -> np.ndarray:
+    """Directions all around: evenly in the plane, else the axes and random ones."""
+    if size == 1:
+        return np.array([[1.0], [-1.0]])
+    if size == 2:
+        angle = 2 * np.pi * np.arange(64) / 64
+        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    others = np.random.default_rng(0).normal(size=(min(64 * size, _MOST_DIRECTIONS), size))
+    axes = np.eye(size)
+    return np.concatenate([axes, -axes, others / np.linalg.norm(others, axis=1, keepdims=True)])

@@ -1,0 +1,101 @@
+"""How many steps make a move and which inputs count: such that recorded states have neighbours within a move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from ..trajectories import Trajectories
+from ._nearness import Embedding, Nearness, fit_nearness, remembered
+from ._neighbours import neighbours
+from ._sample import Moves, moves
+
+HORIZONS = (1, 4, 16, 64, 256)
+"""Over so many steps an input must be remembered to count: the first horizon at which states are near each other."""
+MOVES = 16
+"""A horizon has at least so many moves, so that what is forgotten within it is small beside the distances measured."""
+CLOSE = 0.5
+"""Half of the states need one of another time at most so many typical moves away."""
+_SAMPLE = 60_000
+_SAMPLE_NUMBERS = 20_000_000  # of images, fewer: 160 MB as coordinates
+_ASKED = 4_000
+_NEIGHBOURS = 32
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The steps of a move, the moves, and the nearness that goes with them."""
+
+    steps: int
+    moves: Moves
+    nearness: Nearness
+
+
+def choose_resolution(
+    data: Trajectories, repeats: bool, embedding: Embedding | None, random: np.random.Generator
+) -> Resolution:
+    """Single steps and all inputs but noise where states repeat or lie dense; else longer moves, or fewer inputs.
+
+    States of many numbers are near each other in none of them: of an ant's 29 the nearest is 6 typical steps away. What
+    is forgotten within a few steps can be set right on the way, so that it hardly matters to long distances: joints
+    go first, then the heading, and the place is left.
+    """
+    found: list[tuple[float, Resolution]] = []
+    tried: set[tuple[int, bytes]] = set()
+    size = max(100, min(_SAMPLE, _SAMPLE_NUMBERS // data.state_shape[0]))
+    for horizon in HORIZONS:
+        later = moves(data, horizon)
+        if len(later) == 0:
+            break
+        some = later.sampled(size, random)
+        lasting = remembered(data.states[some.start], data.states[some.end], embedding)
+        lasting |= repeats  # beside noise no state would repeat; in a grid of two rows, the row is forgotten at once
+        steps = 1
+        while steps <= max(1, horizon // MOVES):
+            if (steps, lasting.tobytes()) not in tried:
+                tried.add((steps, lasting.tobytes()))
+                away, resolution = _try(data, steps, lasting, embedding, size, random)
+                if repeats or away <= CLOSE:
+                    return resolution
+                found.append((away, resolution))
+            steps *= 2
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _try(
+    data: Trajectories,
+    steps: int,
+    lasting: np.ndarray,
+    embedding: Embedding | None,
+    size: int,
+    random: np.random.Generator,
+) -> tuple[float, Resolution]:
+    """How far states are away from the nearest one of another time, and the resolution."""
+    recorded = moves(data, steps)
+    some = recorded.sampled(size, random)
+    nearness = fit_nearness(data.states[some.start], data.states[some.end], lasting, embedding)
+    places = nearness.place(data.states[some.start])
+    other = other_times(places, some.start, steps, random.choice(len(some), min(_ASKED, len(some)), replace=False))
+    return other.away, Resolution(steps, recorded, nearness)
+
+
+@dataclass(frozen=True)
+class OtherTimes:
+    """Pairs of near states that are no neighbours in time."""
+
+    here: np.ndarray  # (m,)
+    there: np.ndarray  # (m,)
+    away: float  # the median distance
+
+
+def other_times(places: np.ndarray, rows: np.ndarray, steps: int, asked: np.ndarray) -> OtherTimes:
+    """The nearest of `places` (n, k) for each one `asked` for that was not recorded within the same few moves."""
+    distance, near = neighbours(KDTree(places), places[asked], _NEIGHBOURS)
+    apart = np.abs(rows[near] - rows[asked, None]) > 2 * steps
+    first = np.argmax(apart, axis=1)
+    any_apart = apart[np.arange(len(asked)), first]
+    away = np.where(any_apart, distance[np.arange(len(asked)), first], distance[:, -1])
+    here = np.flatnonzero(any_apart)
+    return OtherTimes(asked[here], near[here, first[here]], float(np.median(away)))

@@ -1,0 +1,128 @@
+"""Families of interchangeable parts, found by name.
+
+There are five: objectives, quasimetrics, encoders, tasks and readers. A member is one of ours, or one that an installed
+distribution offers under an entry point, or one that a program registers as it runs. Python, the command line, TOML
+files and suites all look members up here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar
+
+from .errors import InputError, unknown_name
+
+Member = TypeVar("Member")
+
+
+class BrokenMember(InputError):
+    """A distribution offers a member that cannot be imported."""
+
+
+class Registry(Mapping[str, Member], Generic[Member]):
+    """The members of one family by name: ours first, then registered ones, then those of other distributions.
+
+    `kind` is what a person calls a member. `own` gives ours, and is called when the first one is looked up. `group` is
+    the entry-point group under which a distribution offers more, such as::
+
+        [project.entry-points."minaction.quasimetrics"]
+        my-quasimetric = "my_package:MyQuasimetric"
+    """
+
+    def __init__(self, kind: str, group: str, own: Callable[[], Mapping[str, Member]]) -> None:
+        self.kind, self.group = kind, group
+        self._own = own
+        self._loaded: dict[str, Member] = {}
+        self._registered: dict[str, Member] = {}
+
+    def register(self, name: str, member: Member) -> None:
+        """Add a member under a name that is not taken; to run the same definition again replaces it."""
+        if not name or not all(character.isalnum() or character in "-_." for character in name):
+            raise InputError(
+                f"{name!r} cannot be the name of a member of {self.group}; use letters, digits, '-', '_' and '.'."
+            )
+        own, earlier = self._members().get(name, member), self._registered.get(name, member)
+        if own is not member or _definition(earlier) != _definition(member):
+            raise InputError(f"There is a member of {self.group} named {name!r} already; choose another name.")
+        self._registered[name] = member
+
+    def __getitem__(self, name: str) -> Member:
+        """The member called `name`; a name that does not exist is refused, with the nearest ones that do."""
+        for known in (self._members(), self._registered):
+            if name in known:
+                return known[name]
+        installed = self._installed()
+        if name not in installed:
+            raise unknown_name(self.kind, name, self)
+        return self._load(installed[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members() or name in self._registered or name in self._installed()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*self._members(), *self._registered, *self._installed()]))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def usable(self) -> dict[str, Member]:
+        """Every member that can be had; one that fails to import is named in a warning, and the rest still works."""
+        found = {}
+        for name in self:
+            try:
+                found[name] = self[name]
+            except BrokenMember as error:
+                warnings.warn(str(error), stacklevel=2)
+        return found
+
+    def _members(self) -> dict[str, Member]:
+        if not self._loaded:
+            self._loaded = dict(self._own())
+        return self._loaded
+
+    def _installed(self) -> dict[str, EntryPoint]:
+        return {found.name: found for found in entry_points(group=self.group)}
+
+    def _load(self, offered: EntryPoint) -> Member:
+        try:
+            member = offered.load()
+        except Exception as error:  # whatever somebody else's module does when it is imported
+            package = offered.dist.name if offered.dist else offered.value
+            raise BrokenMember(
+                f"The {self.kind} {offered.name!r} of {package} cannot be imported "
+                f"({type(error).__name__}: {error}); repair or remove that package."
+            ) from error
+        if getattr(member, "family", None) is not self:
+            raise BrokenMember(
+                f"What {offered.value!r} offers as the {self.kind} {offered.name!r} is none; derive it from the base "
+                "class of its family."
+            )
+        self._registered[offered.name] = member
+        return member
+
+
+def register(member: Any, name: str | None = None) -> Any:
+    """Add a member to its family, under `name` or its own name; a decorator for classes, a function for instances.
+
+    >>> import minaction as ma
+    >>> _ = ma.register(ma.MadDist(learning_rate=1e-3), name="maddist-quick")
+    >>> ma.OBJECTIVES["maddist-quick"].learning_rate
+    0.001
+    """
+    family = getattr(member, "family", None)
+    called = name or getattr(member, "name", None)
+    if not isinstance(family, Registry) or not isinstance(called, str):
+        raise InputError(
+            f"{member!r} belongs to no family of minaction; derive it from Objective, Quasimetric, Encoder, Task or "
+            "Reader, and give it a name."
+        )
+    family.register(called, member)
+    return member
+
+
+def _definition(member: Any) -> tuple[str, str]:
+    """What tells a member that is defined again, as in a notebook, from another one of the same name."""
+    kind = member if isinstance(member, type) else type(member)
+    return kind.__module__, kind.__qualname__

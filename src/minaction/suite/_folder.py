@@ -1,0 +1,110 @@
+"""A suite on disk: a folder of run folders, each of one seed, and a file that says so.
+
+::
+
+    SUITE/suite.json                     its format and what made it
+    SUITE/TASK/METHOD/seed-0/            an ordinary run folder; see `training/_run.py`
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from .. import __version__
+from .._files import read_json, write_json
+from .._locks import locked
+from ..errors import InputError
+from ..training import Run, RunConfig
+from ..training._run import FORMAT, empty_run, is_run
+
+
+@dataclass(frozen=True)
+class _Description:
+    name: str
+    format: int
+    version: str
+
+
+class SuiteFolder:
+    """The runs of a suite; see the drawing above. Looking at one writes nothing."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._description = self.path / "suite.json"
+        if self._description.exists():
+            found = read_json(self._description, _Description)
+            if found.format != FORMAT:
+                raise InputError(
+                    f"{self.path} is a suite of another format ({found.format}, made by minaction {found.version}; "
+                    f"this is {__version__} with format {FORMAT}); choose another --out, or use that version."
+                )
+        elif self.path.exists() and (not self.path.is_dir() or any(_visible(self.path))):
+            raise InputError(f"{self.path} exists and is not a suite of minaction; choose another --out.")
+
+    @contextlib.contextmanager
+    def opened(self, name: str) -> Iterator[None]:
+        """Make it, if it is not there yet, and keep other suites off it meanwhile."""
+        if not self._description.exists():
+            write_json(self._description, _Description(name, FORMAT, __version__))
+        with locked(self.path):
+            for left in self.path.glob(".suite.json.*.tmp"):  # by a kill
+                left.unlink(missing_ok=True)
+            yield
+
+    def run_path(self, config: RunConfig) -> Path:
+        """Where a run lies, or will lie."""
+        data = re.sub(r"[^\w.+-]", "_", config.data)
+        return self.path / data / config.method / f"seed-{config.seeds[0]}"
+
+    def run(self, config: RunConfig) -> Run | None:
+        """A run that was begun or is finished."""
+        path = self.run_path(config)
+        return Run.open(path) if is_run(path) else None
+
+    def finished(self, config: RunConfig) -> bool:
+        """Whether a run is trained to its end."""
+        return (self.run_path(config) / "results.json").exists()
+
+    def check(self, configs: Iterable[RunConfig]) -> None:
+        """Refuse to go on with runs that were trained, or are half trained, with other settings."""
+        for config in configs:
+            found = self.run(config)
+            if found is None or found.failure is not None:
+                continue
+            for key in (field.name for field in fields(RunConfig)):
+                there, wanted = getattr(found.config, key), getattr(config, key)
+                if there != wanted:
+                    raise InputError(
+                        f"{self.path} holds {config.method} on {config.data} with {key} {there}, not {wanted}; "
+                        "choose another --out, or the same settings."
+                    )
+
+    def left(self, configs: Iterable[RunConfig]) -> list[RunConfig]:
+        """What is still to be trained."""
+        return [config for config in configs if not self.finished(config)]
+
+    def checkpoints(self, config: RunConfig) -> frozenset[int]:
+        """The steps at which a run could go on; 0 if it would begin."""
+        found = self.run(config)
+        return frozenset(found.checkpoints if found is not None else ()) or frozenset({0})
+
+    def prepare(self, config: RunConfig) -> Run:
+        """The folder to train a run in, rid of what a failed attempt with other settings left."""
+        path, found = self.run_path(config), self.run(config)
+        if found is not None and found.config != config and found.failure is not None:
+            empty_run(path)
+        return Run.create(path, config)
+
+    def tidy(self, configs: Iterable[RunConfig]) -> None:
+        """Remove what kills left behind in the folders of runs."""
+        for run in filter(None, map(self.run, configs)):
+            run.tidy()
+
+
+def _visible(folder: Path) -> Iterator[Path]:
+    """What lies in a folder, apart from temporary files of an interrupted write."""
+    return (path for path in folder.iterdir() if not path.name.startswith("."))

@@ -1,0 +1,158 @@
+"""What is trained together, in which order, and how long it takes.
+
+Seeds of one task and method are trained side by side in one program. On a GPU several tasks of the same shape join
+them, because one program with few seeds hardly keeps it busy. Batches come longest first, by the speed of finished
+runs: a long one that begins last would leave all other workers with nothing to do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from ..errors import MissingExtra
+from ..objectives import make_objective
+from ..tasks import Source
+from ..training import RunConfig, Trainer
+from ._folder import SuiteFolder
+
+_EPISODES_OF_A_TRIAL = 10  # of tasks whose data takes long to make; how much there is does not change the speed
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Runs that one program trains side by side, with the steps at which all of them could go on."""
+
+    configs: tuple[RunConfig, ...]
+    steps: frozenset[int]
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        first = self.configs[0]
+        others = len({config.data for config in self.configs}) - 1
+        return f"{first.method} on {first.data}" + (f" and {others} more" if others else "")
+
+
+def batches(folder: SuiteFolder, configs: Iterable[RunConfig], replicas: int) -> list[Batch]:
+    """The runs in batches of at most `replicas`; seeds of one task and method are never parted by that limit.
+
+    Only runs that share a checkpoint go together: what was under way when a suite was killed stays together, so that
+    it ends in the same bits.
+    """
+    found: list[Batch] = []
+    for seeds in _by_task_and_method([Batch((config,), folder.checkpoints(config)) for config in configs]):
+        room = replicas - len(seeds.configs)
+        for k, batch in enumerate(found):
+            if (
+                len(batch.configs) <= room
+                and _shared(batch, seeds)
+                and _one_program(batch.configs[0], seeds.configs[0])
+            ):
+                found[k] = Batch(batch.configs + seeds.configs, _shared(batch, seeds))
+                break
+        else:
+            found.append(seeds)
+    return found
+
+
+def _by_task_and_method(singles: Iterable[Batch]) -> list[Batch]:
+    groups: list[Batch] = []
+    for single in singles:
+        for k, group in enumerate(groups):
+            if _same_task_and_method(group.configs[0], single.configs[0]) and _shared(group, single):
+                groups[k] = Batch(group.configs + single.configs, _shared(group, single))
+                break
+        else:
+            groups.append(single)
+    return groups
+
+
+def _shared(first: Batch, second: Batch) -> frozenset[int]:
+    return first.steps & second.steps
+
+
+def _same_task_and_method(first: RunConfig, second: RunConfig) -> bool:
+    return first.data == second.data and first.method == second.method and first.goes_with(second)
+
+
+def _one_program(first: RunConfig, second: RunConfig) -> bool:
+    """Whether only what they are trained on differs, and that only in its values.
+
+    Where every seed has data of its own it differs in structure too: small worlds are encoded state by state.
+    """
+    sources = [Source(config.data) for config in (first, second)]
+    shapes = {source.task.state_shape if source.task else None for source in sources}  # of a file it is not known
+    alike = len(shapes) == 1 and None not in shapes and not any(source.fresh for source in sources)
+    return alike and first.goes_with(second)
+
+
+class Speeds:
+    """Seconds per step of runs, as far as they are known from finished ones."""
+
+    def __init__(self, folder: SuiteFolder, configs: Iterable[RunConfig]) -> None:
+        self._known: dict[tuple[str, str], float] = {}
+        for config in configs:
+            run = folder.run(config)
+            if run is not None and run.finished:
+                self.learn(config, run.results.steps_per_second)
+
+    def learn(self, config: RunConfig, steps_per_second: float | None) -> None:
+        """A run of this kind was finished."""
+        if steps_per_second:
+            self._known[config.data, config.method] = 1 / steps_per_second
+
+    def seconds(self, config: RunConfig) -> float | None:
+        """How long it will take: like its own kind, its method or its task elsewhere; None where nothing is known."""
+        own = self._known.get((config.data, config.method))
+        if own is None:
+            alike = [
+                value for (data, method), value in self._known.items() if data == config.data or method == config.method
+            ]
+            own = fmean(alike) if alike else None
+        return None if own is None else own * config.steps
+
+    def longest_first(self, waiting: Sequence[Batch]) -> Batch:
+        """What to train next; what was never tried may take any time, and comes first."""
+        return max(waiting, key=lambda batch: self.seconds(batch.configs[0]) or float("inf"))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """How long a batch will take, and how that is known."""
+
+    batch: Batch
+    seconds: float | None
+    """None where it cannot be trained here."""
+    source: str
+
+
+def cost(speeds: Speeds, batch: Batch) -> Cost:
+    """From finished runs of the same task and method, or from a short trial that writes nothing."""
+    config = batch.configs[0]
+    if (config.data, config.method) in speeds._known:
+        return Cost(batch, speeds.seconds(config), "finished runs")
+    try:
+        return Cost(batch, _trial(batch), "a short trial")
+    except MissingExtra as error:
+        return Cost(batch, None, str(error))
+
+
+def _trial(batch: Batch) -> float:
+    """Train the batch for a moment; how long all of it would take."""
+    began = time.monotonic()
+    config, seeds = batch.configs[0], [one.seeds[0] for one in batch.configs]
+    fresh = Source(config.data).fresh
+    source = Source(config.data, seeds, config.episodes if fresh else _EPISODES_OF_A_TRIAL)
+    objective = make_objective(config.objective, config.settings)
+    trainer = Trainer(objective, [source.data(seed) for seed in seeds], steps=config.steps, seeds=seeds)
+    steps = max(1, trainer.chunk_length // 4)
+    trainer.advance(steps)
+    ready = time.monotonic()
+    done = trainer.step
+    trainer.advance(steps)
+    if trainer.step == done:  # it was to be trained for no longer than that
+        return ready - began
+    return ready - began + config.steps * (time.monotonic() - ready) / (trainer.step - done)

@@ -1,0 +1,255 @@
+"""The driver: trains, evaluates, keeps checkpoints, and tells what happens. Everything that trains is built on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import jax
+import numpy as np
+
+from .. import __version__
+from .._model import DistanceModel
+from ..errors import InputError
+from ..evaluation import Evaluation, judge
+from ..objectives import Objective, make_objective
+from ..tasks import Source, Truth
+from ..trajectories import Trajectories
+from ._run import Measurement, Results, Run
+from ._trainer import Trainer
+
+
+@dataclass
+class Training:
+    """One run as the driver sees it: what to train on what, and the folder that keeps it, if any does.
+
+    `data` and `truths` hold one entry per seed.
+    """
+
+    objective: Objective
+    data: Sequence[Trajectories]
+    steps: int
+    seeds: Sequence[int]
+    truths: Sequence[Sequence[Truth]] = ()
+    evaluations: int = 1
+    name: str = ""
+    run: Run | None = None
+    replicas: slice = field(default_factory=lambda: slice(None), init=False)
+    """Which of the trainer's seeds are its own."""
+
+    @classmethod
+    def of(cls, run: Run, source: Source | None = None) -> Training:
+        """What a run's folder asks for."""
+        config = run.config
+        source = source or Source(config.data, config.seeds, config.episodes)
+        return cls(
+            make_objective(config.objective, config.settings),
+            [source.data(seed) for seed in config.seeds],
+            config.steps,
+            config.seeds,
+            [source.truths(seed) for seed in config.seeds],
+            config.evaluations,
+            config.data,
+            run,
+        )
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """Some steps were trained."""
+
+    training: Training
+    step: int
+    loss: float
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """Every seed was measured."""
+
+    training: Training
+    step: int
+    measurements: Sequence[Measurement]
+
+    @property
+    def note(self) -> str:
+        """In a few words, against the most important truth."""
+        first = [one.evaluations[0] for one in self.measurements if one.evaluations]
+        if not first:
+            return ""
+        return f"Pearson {np.mean([one.agreement['pearson'] or 0.0 for one in first]):.4f} ({first[0].truth})"
+
+
+@dataclass(frozen=True)
+class Diverged:
+    """The training was given up; the last checkpoint is from before."""
+
+    training: Training
+    step: int
+    error: InputError
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Everything is trained, measured and, if there is a folder, written."""
+
+    training: Training
+    models: Sequence[DistanceModel]
+    results: Results
+
+
+Event = Progressed | Evaluated | Diverged | Finished
+
+
+def train(trainings: Sequence[Training], devices: int = 1) -> Iterator[Event]:
+    """Train to the end, side by side in one program, from wherever all of them stand; what happens meanwhile.
+
+    They differ in data and seeds alone. Each leaves what it would leave if it were trained alone. One that diverges is
+    given up; its weights are still computed, but do nothing to the others.
+    """
+    return _Driver(trainings, devices).train()
+
+
+class _Driver:
+    def __init__(self, trainings: Sequence[Training], devices: int) -> None:
+        first = trainings[0]
+        alike = (first.objective, first.steps, first.evaluations)
+        if any((one.objective, one.steps, one.evaluations) != alike for one in trainings):
+            raise InputError("Runs with different settings cannot be trained side by side; train them apart.")
+        start = 0
+        for one in trainings:
+            one.replicas = slice(start, start + len(one.seeds))
+            start = one.replicas.stop
+        self._going = list(trainings)
+        self._every = -(-first.steps // min(first.evaluations, first.steps))
+        self._trainer = Trainer(
+            first.objective,
+            [item for one in trainings for item in one.data],
+            steps=first.steps,
+            seeds=[seed for one in trainings for seed in one.seeds],
+            name=[one.name for one in trainings for _ in one.seeds],
+            devices=devices,
+        )
+        self._restore()
+
+    def _restore(self) -> None:
+        """Go on from the last step at which all have a checkpoint: they are written one after the other."""
+        runs = [one.run for one in self._going]
+        shared = set.intersection(*(set(run.checkpoints) if run else set() for run in runs))
+        if shared:
+            step = max(shared)
+            for one in self._going:
+                if one.run is not None:
+                    self._trainer.restore(one.run.checkpoints[step], one.replicas)
+
+    def train(self) -> Iterator[Event]:
+        trainer = self._trainer
+        began, first_step, seconds = time.monotonic(), trainer.step, 0.0
+        evaluated = trainer.step
+        while self._going and trainer.step < trainer.steps:
+            until = min(trainer.steps, (trainer.step // self._every + 1) * self._every)
+            chunk_began = time.monotonic()
+            terms = trainer.advance(min(trainer.chunk_length, until - trainer.step))
+            seconds += time.monotonic() - chunk_began
+            yield from self._without_diverged(terms)
+            if trainer.step == until and until < trainer.steps:
+                models = trainer.models()
+                yield from self._without_broken(models)
+                yield from self._evaluate(models, terms)
+                self._checkpoint()
+                evaluated = until
+            yield from (Progressed(one, trainer.step, float(terms["loss"][one.replicas].mean())) for one in self._going)
+        if self._going:
+            last = terms if trainer.step > evaluated else {}  # type: ignore[possibly-undefined]
+            speed = (trainer.step - first_step) / seconds if seconds else None
+            yield from self._finish(trainer.models(), last, began, speed)
+
+    def _without_diverged(self, terms: dict[str, np.ndarray]) -> Iterator[Event]:
+        for one in list(self._going):
+            if not np.isfinite(terms["loss"][one.replicas]).all():
+                yield self._given_up(one, "The loss")
+
+    def _without_broken(self, models: list[DistanceModel]) -> Iterator[Event]:
+        """No loss has seen what the last update did; and what is wrong shall not replace a good checkpoint."""
+        for one in list(self._going):
+            if not all(_is_finite(model, data) for model, data in zip(models[one.replicas], one.data, strict=True)):
+                yield self._given_up(one, "The distance")
+
+    def _given_up(self, one: Training, what: str) -> Diverged:
+        self._going.remove(one)
+        step = self._trainer.step
+        error = InputError(
+            f"{what} became infinite or NaN by step {step:,}; lower the learning rate (--set learning_rate=3e-5) or "
+            "check the data for extreme values."
+        )
+        return Diverged(one, step, error)
+
+    def _evaluate(self, models: list[DistanceModel], terms: dict[str, np.ndarray]) -> Iterator[Event]:
+        step = self._trainer.step
+        for one in self._going:
+            measured = self._measured(one, models, terms)
+            if one.run is not None:
+                one.run.log(measured, step=step)
+            yield Evaluated(one, step, measured)
+
+    def _measured(
+        self, one: Training, models: list[DistanceModel], terms: dict[str, np.ndarray], *, by_range: bool = False
+    ) -> list[Measurement]:
+        step, own = self._trainer.step, {name: values[one.replicas] for name, values in terms.items()}
+        measured = []
+        for k, model in enumerate(models[one.replicas]):
+            seed, truths = model.provenance.seed, one.truths[k] if one.truths else ()
+            evaluations = judge(model, truths, step=step, seed=seed, by_range=by_range)
+            values = {name: float(value[k]) for name, value in own.items()}
+            measured.append(Measurement(step, seed, values, evaluations))
+        return measured
+
+    def _checkpoint(self) -> None:
+        """All are written before any older one is removed, so that a kill leaves a step from which all can go on."""
+        runs = [(one.run, one.replicas) for one in self._going if one.run is not None]
+        for run, replicas in runs:
+            self._trainer.save(run.path / f"checkpoint-{self._trainer.step}.safetensors", replicas)
+        for run, _ in runs:
+            run.drop_checkpoints(before=self._trainer.step)
+
+    def _finish(
+        self, models: list[DistanceModel], terms: dict[str, np.ndarray], began: float, speed: float | None
+    ) -> Iterator[Event]:
+        """The last step is measured once; what goes into the results is the same measurement."""
+        step = self._trainer.step
+        yield from self._without_broken(models)
+        measured = [self._measured(one, models, terms, by_range=True) for one in self._going]
+        if terms:  # otherwise it was killed after this, and only the results are missing
+            for one, rows in zip(self._going, measured, strict=True):
+                overall = [replace(row, evaluations=_overall(row.evaluations)) for row in rows]
+                if one.run is not None:
+                    one.run.log(overall, step=step)
+                yield Evaluated(one, step, overall)
+            self._checkpoint()
+        for one, rows in zip(self._going, measured, strict=True):
+            results = Results(
+                evaluations=[found for row in rows for found in row.evaluations],
+                seconds=round(time.monotonic() - began, 1),
+                steps_per_second=None if speed is None else round(speed, 1),
+                device=jax.devices()[0].device_kind,
+                version=__version__,
+            )
+            if one.run is not None:
+                for model in models[one.replicas]:
+                    model.save(one.run.model_path(model.provenance.seed))
+                one.run.finish(results)
+            yield Finished(one, models[one.replicas], results)
+
+
+def _overall(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
+    return [found for found in evaluations if found.high is None]
+
+
+def _is_finite(model: DistanceModel, data: Trajectories) -> bool:
+    """Whether weights are numbers, and distances between some of the recorded states."""
+    if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model.network)):
+        return False
+    some = np.linspace(0, data.num_states - 1, 16, dtype=int)
+    states = np.asarray(data.states[some])
+    return bool(np.isfinite(model.distance(states, states[::-1])).all())

@@ -1,0 +1,105 @@
+"""The formats that this package reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from ...errors import InputError
+from .._dataset import Trajectories
+from ._arrays import read_npy, read_npz
+from ._base import Reader
+from ._d4rl import read_hdf5
+from ._minari import minari_folder, read_minari
+from ._tables import read_csv, read_parquet
+
+
+class Safetensors(Reader):
+    """Files written by this package."""
+
+    name = "safetensors"
+    suffixes = (".safetensors",)
+    mappable = True
+
+    def read(self, path: Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
+        data = Trajectories.load(path, memory_map=memory_map)
+        return data if keep_actions or data.actions is None else replace(data, actions=None)
+
+
+class Npz(Reader):
+    """Archives of NumPy arrays, OGBench's among them."""
+
+    name = "npz"
+    suffixes = (".npz",)
+    signature = b"PK\x03\x04"
+
+    def read(self, path: Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
+        return read_npz(path, keep_actions)
+
+
+class Npy(Reader):
+    """One NumPy array of states."""
+
+    name = "npy"
+    suffixes = (".npy",)
+    signature = b"\x93NUMPY"
+    mappable = True
+
+    def read(self, path: Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
+        return read_npy(path, memory_map)
+
+
+class Hdf5(Reader):
+    """HDF5 in D4RL's layout."""
+
+    name = "hdf5"
+    suffixes = (".h5", ".hdf5")
+    signature = b"\x89HDF"
+
+    def read(self, path: Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
+        return read_hdf5(path, keep_actions)
+
+
+class Csv(Reader):
+    """A log as comma-separated text."""
+
+    name = "csv"
+    suffixes = (".csv",)
+
+    def read(self, path: Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
+        return read_csv(path, keep_actions)
+
+
+class Parquet(Reader):
+    """A log as a Parquet table."""
+
+    name = "parquet"
+    suffixes = (".parquet", ".pq")
+    signature = b"PAR1"
+
+    def read(self, path: Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
+        return read_parquet(path, keep_actions)
+
+
+class Minari(Reader):
+    """The folder of a Minari data set, or the file inside it."""
+
+    name = "minari"
+
+    def takes_folder(self, path: Path) -> bool:
+        return self._folder(path) is not None
+
+    def read(self, path: Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
+        folder = self._folder(path)
+        if folder is None:
+            raise InputError(f"{path} is not a Minari data set; give the folder that holds its metadata.json.")
+        return read_minari(folder, keep_actions)
+
+    @staticmethod
+    def _folder(path: Path) -> Path | None:
+        if path.name == "main_data.hdf5":
+            return minari_folder(path.parent)
+        return minari_folder(path) if path.is_dir() else None
+
+
+FORMATS: tuple[Reader, ...] = (Safetensors(), Npz(), Npy(), Hdf5(), Csv(), Parquet(), Minari())

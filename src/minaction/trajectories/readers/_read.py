@@ -1,0 +1,48 @@
+"""`read_file`: reads a file with the reader for its format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...errors import InputError
+from .._dataset import Trajectories
+from ._base import READERS, Reader
+
+
+def read_file(path: str | Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
+    """Recorded episodes from a file, or from a folder that is a data set; `minaction.read` explains the options."""
+    path = Path(path).expanduser()
+    reader = _reader_for(path)
+    if memory_map and not reader.mappable:
+        raise InputError(f"{path} cannot be memory-mapped; convert it to .safetensors first.")
+    return reader.read(path, keep_actions=keep_actions, memory_map=memory_map)
+
+
+def known_suffixes() -> list[str]:
+    """The endings of all files that can be read, such as ".npz"."""
+    return [suffix for reader in _readers() for suffix in reader.suffixes]
+
+
+def _readers() -> list[Reader]:
+    return [found() if isinstance(found, type) else found for found in READERS.usable().values()]
+
+
+def _reader_for(path: Path) -> Reader:
+    readers = _readers()
+    for reader in readers:
+        if reader.takes_folder(path):
+            return reader
+    if path.is_dir():
+        raise InputError(f"{path} is a folder but not a Minari data set; give the file inside it.")
+    for reader in readers:
+        if path.suffix.lower() in reader.suffixes:
+            return reader
+    try:
+        with open(path, "rb") as file:
+            beginning = file.read(8)
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened ({error.strerror}); check that you may read it.") from error
+    for reader in readers:
+        if reader.signature and beginning.startswith(reader.signature):
+            return reader
+    raise InputError(f"{path} is of an unknown format; known are {', '.join(known_suffixes())} and Minari folders.")

@@ -1,0 +1,90 @@
+"""What an encoder does before it is trained: statistics, Fourier features, activations."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from minaction._descriptions import make
+from minaction.encoders import ENCODERS, MLP, input_statistics
+from minaction.encoders._fourier import FourierFeatures, lowered
+from minaction.encoders._mlp import MLPModule
+from minaction.encoders._perceptron import selu
+from minaction.errors import InputError
+
+
+def test_selu_and_its_gradient_are_those_of_jax() -> None:
+    x = jnp.concatenate([jnp.linspace(-30, 30, 2001), jnp.array([-1e30, 1e30, -1e-30, 1e-30])])
+    np.testing.assert_allclose(selu(x), jax.nn.selu(x), rtol=1e-6)
+    np.testing.assert_allclose(jax.vmap(jax.grad(selu))(x), jax.vmap(jax.grad(jax.nn.selu))(x), rtol=1e-5, atol=1e-6)
+
+
+def test_the_rate_is_the_typical_change_of_a_step_and_knows_where_episodes_end() -> None:
+    slow, fast, still = np.arange(8) % 4, np.tile([0.0, 10.0], 4), np.ones(8)  # two episodes of four states
+    states = np.stack([slow, fast, still], axis=1).astype(np.float32)
+    found = input_statistics(states, np.array([0, 4, 8]))
+    np.testing.assert_allclose(found.rate, [1 / slow.std(), 10 / fast.std(), 0], rtol=1e-6)
+    assert input_statistics(states).rate[0] > found.rate[0], "as one episode it would jump back in the middle"
+
+
+def test_a_single_state_has_no_rate() -> None:
+    np.testing.assert_array_equal(input_statistics(np.ones((1, 2), np.float32)).rate, [0, 0])
+
+
+def test_only_inputs_that_change_much_faster_than_the_slowest_get_lower_frequencies() -> None:
+    found = lowered(2.0, jnp.array([0.01, 0.03, 0.3, 0.0]), most=3.0)
+    np.testing.assert_allclose(found, [2.0, 2.0, 0.2, 2.0], rtol=1e-5)
+    np.testing.assert_array_equal(lowered(2.0, jnp.zeros(3), most=3.0), np.full(3, 2.0))
+
+
+def test_noise_gets_no_frequencies_and_what_a_step_changes_much_gets_lower_ones() -> None:
+    random = np.random.default_rng(0)
+    remembered = np.array([0.0, 0.3, 0.8])  # correlation from one step to the next
+    states = random.normal(size=(40_000, 3))
+    for k in range(1, len(states)):
+        states[k] = remembered * states[k - 1] + np.sqrt(1 - remembered**2) * states[k]
+    rate = input_statistics(states.astype(np.float32)).rate
+    np.testing.assert_allclose(lowered(2.0, rate, most=100.0), [0, 2 * 2 * 0.3, 2], atol=0.08)
+
+
+def test_frequencies_have_the_spread_asked_for_input_by_input() -> None:
+    features = FourierFeatures(20_000, jnp.array([2.0, 0.1]), key=jax.random.key(0))
+    assert np.asarray(features.frequencies).std(axis=0) == pytest.approx([2.0, 0.1], rel=0.03)
+
+
+def _scaled(states: np.ndarray, scaling: str) -> np.ndarray:
+    described = MLP(hidden=(), latent=3, scaling=scaling)  # type: ignore[arg-type]
+    encoder = described.build(input_statistics(states), key=jax.random.key(0))
+    assert isinstance(encoder, MLPModule)
+    return np.asarray(encoder.scale(jnp.asarray(states)))
+
+
+def test_inputs_are_scaled_each_by_itself_or_all_by_one_number_or_not_at_all() -> None:
+    states = np.random.default_rng(0).normal([5, -1, 3], [6, 0.5, 0], (2000, 3)).astype(np.float32)
+    each, shared = _scaled(states, "each"), _scaled(states, "shared")
+    np.testing.assert_allclose(each.std(axis=0), [1, 1, 0], atol=1e-5)
+    np.testing.assert_allclose(shared.mean(axis=0), 0, atol=1e-5)
+    assert np.sqrt((shared[:, :2].std(axis=0) ** 2).mean()) == pytest.approx(1, rel=1e-5), (
+        "what never changes is left out"
+    )
+    ratio = states[:, 0].std() / states[:, 1].std()
+    assert shared[:, 0].std() / shared[:, 1].std() == pytest.approx(ratio, rel=1e-4)
+    np.testing.assert_array_equal(_scaled(states, "none"), states)
+
+
+def test_an_unknown_scaling_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(InputError, match="scaling should be one of 'each', 'shared', 'none', not 'share'"):
+        make(ENCODERS, {"name": "mlp", "scaling": "share"})
+
+
+def test_statistics_have_the_shape_of_a_state() -> None:
+    images = np.random.default_rng(0).integers(0, 256, (30, 4, 5, 3), dtype=np.uint8)
+    found = input_statistics(images)
+    assert found.mean.shape == found.scale.shape == found.rate.shape == (4, 5, 3)
+    np.testing.assert_allclose(found.mean, images.mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(found.scale, images.std(axis=0), rtol=1e-5)
+    change = np.diff(images.astype(float), axis=0)
+    np.testing.assert_allclose(found.rate, np.sqrt((change**2).mean(axis=0)) / images.std(axis=0), rtol=1e-5)
+    assert found.flattened().mean.shape == (60,)

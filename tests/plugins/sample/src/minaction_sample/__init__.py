@@ -1,0 +1,1 @@
+"""One member for each of minaction's five families, as somebody else would add them."""
