@@ -18,7 +18,7 @@ $(VENV)/.dev: $(VENV)/.base
 
 demo: $(VENV)/.base
 	# Seed 3: its hundred random episodes happen to visit every cell, so that there is a truth for all of them.
-	$(BIN)/minaction train cliffwalking --objective tautdist --steps 5000 --evaluations 10 --first-seed 3 --out demo --overwrite
+	$(BIN)/minaction train cliffwalking --evaluations 10 --first-seed 3 --out demo --overwrite
 
 test: lint browser
 	$(BIN)/python -m pytest -n 2 -m "not slow"

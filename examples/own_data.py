@@ -29,7 +29,7 @@ def walk(steps: int) -> np.ndarray:
 data = ma.Trajectories.from_episodes([walk(100) for _ in range(100)])
 print(data)
 
-model = ma.fit(data, ma.TautDist(), steps=2000)
+model = ma.fit(data)
 
 left, right = [2.0, 2.0], [3.0, 2.0]
 print(f"through the flap: {float(model.distance(left, right)):.1f} actions")

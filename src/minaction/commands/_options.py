@@ -17,18 +17,18 @@ class Train:
 
     For example
       minaction train cliffwalking
-      minaction train cliffwalking --seeds 5 --steps 50000
-      minaction train my_log.npz --objective tdmaddist
-      minaction train cliffwalking --set separation_weight=5 encoder.fourier=64
+      minaction train my_log.npz --seeds 5
+      minaction train cliffwalking --objective maddist --steps 50000
+      minaction train cliffwalking --objective maddist --set separation_weight=5 encoder.fourier=64
       minaction train cliffwalking --set quasimetric=iqe quasimetric.component_size=8 encoder.hidden=256,256
     """
 
     data: Positional[str]
     """A task (see `minaction tasks`) or a file: .npz, .npy, .csv, .parquet, .hdf5, .safetensors."""
-    objective: str = "maddist"
+    objective: str = "pathdist"
     """What is minimised; `minaction objectives` lists them."""
-    steps: int = 50_000
-    """Gradient steps."""
+    steps: int | None = None
+    """Gradient steps; as many as the objective needs by default."""
     seeds: int = 1
     """How many independent trainings to run side by side."""
     first_seed: int = 0

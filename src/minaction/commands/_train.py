@@ -172,7 +172,7 @@ def _remove(old: Path) -> None:
 
 
 def _config(options: Train) -> RunConfig:
-    if options.seeds < 1 or options.evaluations < 1 or options.steps < 1:
+    if min(options.seeds, options.evaluations, 1 if options.steps is None else options.steps) < 1:
         raise InputError("--seeds, --steps and --evaluations must be at least 1.")
     settings: dict[str, Any] = {}
     for item in itertools.chain(*options.set):
@@ -180,14 +180,15 @@ def _config(options: Train) -> RunConfig:
         if not equals:
             raise InputError(f"--set takes NAME=VALUE, but {item!r} has no '='.")
         settings[name.replace("-", "_")] = value
-    make_objective(options.objective, settings)  # refuses what cannot be
+    objective = make_objective(options.objective, settings)  # refuses what cannot be
+    steps = objective.default_steps if options.steps is None else options.steps
     return RunConfig(
         data=options.data,
         objective=options.objective,
         settings=settings,
-        steps=options.steps,
+        steps=steps,
         seeds=tuple(range(options.first_seed, options.first_seed + options.seeds)),
-        evaluations=min(options.evaluations, options.steps),
+        evaluations=min(options.evaluations, steps),
         episodes=options.episodes,
     )
 

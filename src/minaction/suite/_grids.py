@@ -143,7 +143,7 @@ ABLATIONS: dict[str, Study] = {
 def paper(seeds: int | None = None, steps: int | None = None) -> Grid:
     """Every task with the six methods of the paper and our own."""
     runs = [
-        trial(task, _published(method, task), seed, steps or default_steps(task))
+        trial(task, _published(method, task), seed, steps or published_steps(task))
         for task in (*GRID_WORLDS, *MAZES)
         for method in METHODS
         for seed in range(seeds or SEEDS)
@@ -154,7 +154,7 @@ def paper(seeds: int | None = None, steps: int | None = None) -> Grid:
 def ablations(seeds: int | None = None, steps: int | None = None) -> Grid:
     """Every ablation of the paper."""
     runs = [
-        trial(task, method, seed, steps or default_steps(task), variant.episodes, ablation)
+        trial(task, method, seed, steps or published_steps(task), variant.episodes, ablation)
         for name, study in ABLATIONS.items()
         for task in study.tasks
         for variant in study.variants
@@ -169,7 +169,7 @@ def ablations(seeds: int | None = None, steps: int | None = None) -> Grid:
 GRIDS = {"paper": paper, "ablations": ablations}
 
 
-def default_steps(task: str) -> int:
+def published_steps(task: str) -> int:
     """How long the paper trains on a task."""
     return 50_000 if task == CLIFF_WALKING else 100_000
 

@@ -1,11 +1,11 @@
 """A person's own grid, from a TOML file::
 
 tasks = ["cliffwalking", "keydoor-gridworld"]
-steps = 20000                                    # as in the paper if left out, as the next two
-seeds = 3
+steps = 20000                                    # if left out, as many as the objective needs
+seeds = 3                                        # 5 if left out
 episodes = 50
 
-[methods.maddist]                                # an objective as published
+[methods.maddist]                                # an objective as it is
 
 [methods.wide]                                   # and one of your own making
 objective = "maddist"
@@ -23,7 +23,7 @@ from typing import Any
 from ..errors import InputError, unknown_name
 from ..objectives import make_objective
 from ..tasks import get_task
-from ._grids import SEEDS, Grid, Method, default_steps, trial
+from ._grids import SEEDS, Grid, Method, trial
 
 _KEYS = ("tasks", "methods", "steps", "seeds", "episodes")
 _METHOD_KEYS = ("objective", "settings")
@@ -40,7 +40,7 @@ def own_grid(path: Path, seeds: int | None = None, steps: int | None = None) -> 
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     runs = [
-        trial(task, method, seed, steps or own_steps or default_steps(task), episodes)
+        trial(task, method, seed, steps or own_steps or make_objective(method.objective).default_steps, episodes)
         for task in tasks
         for method in methods
         for seed in range(seeds or own_seeds or SEEDS)

@@ -9,7 +9,7 @@ from typing import overload
 from .._model import DistanceModel
 from .._progress import training_progress
 from ..errors import InputError
-from ..objectives import MadDist, Objective, make_objective
+from ..objectives import Objective, PathDist, make_objective
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories
 from ._driver import Diverged, Evaluated, Event, Finished, Progressed, Training, train
@@ -20,7 +20,7 @@ def fit(
     data: Trajectories | str | Path,
     objective: Objective | type[Objective] | str = ...,
     *,
-    steps: int = ...,
+    steps: int | None = ...,
     seed: int = ...,
     seeds: None = None,
     truths: Sequence[Truth] | None = ...,
@@ -36,7 +36,7 @@ def fit(
     data: Trajectories | str | Path,
     objective: Objective | type[Objective] | str = ...,
     *,
-    steps: int = ...,
+    steps: int | None = ...,
     seed: int = ...,
     seeds: Sequence[int],
     truths: Sequence[Truth] | None = ...,
@@ -49,9 +49,9 @@ def fit(
 
 def fit(
     data: Trajectories | str | Path,
-    objective: Objective | type[Objective] | str = MadDist,
+    objective: Objective | type[Objective] | str = PathDist,
     *,
-    steps: int = 50_000,
+    steps: int | None = None,
     seed: int = 0,
     seeds: Sequence[int] | None = None,
     truths: Sequence[Truth] | None = None,
@@ -65,7 +65,7 @@ def fit(
     Args:
         data: recorded episodes, or what `read` takes: a task's name or the path of a file.
         objective: what is minimised: an object, a class or a name.
-        steps: gradient steps.
+        steps: gradient steps; as many as the objective needs by default.
         seed: of weights and sampling.
         seeds: several of them, trained side by side; a list of models comes back.
         truths: true distances to compare with on the way; those of a task are known.
@@ -87,6 +87,7 @@ def fit(
     0.0
     """
     chosen = make_objective(objective)
+    steps = chosen.default_steps if steps is None else steps
     all_seeds = (seed,) if seeds is None else tuple(seeds)
     if not all_seeds or steps < 1 or evaluations < 1:
         raise InputError("Training takes at least one seed, one step and one evaluation.")
