@@ -22,7 +22,7 @@ from ._paths import paths_from, with_entries, with_exits
 
 _SOURCES_AT_A_TIME = 64
 _PAIRS_AT_A_TIME = 200_000
-_BESIDE, _FAR = 0.25, 8.0  # in typical moves from a recorded state: the same state, and too far to be guessed at
+_BESIDE, _FAR = 0.25, 32.0  # in typical moves from a recorded state: the same state, and too far to be guessed at
 _MOST_KEYS = 16
 
 
