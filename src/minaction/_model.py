@@ -24,6 +24,7 @@ from .encoders._inputs import no_statistics
 from .errors import InputError
 from .quasimetrics import QuasimetricModule
 from .quasimetrics._pairs import distances_of_all_pairs
+from .trajectories._dataset import KEPT
 
 # What one block of pairs may need while `pairwise` and `nearest` work, besides the embeddings and the result.
 WORKING_BYTES = 256 << 20
@@ -172,7 +173,9 @@ class DistanceModel:
         try:
             architecture = Architecture.from_dict(header)
             provenance = Provenance(**header["provenance"])
-            shape, dtype = tuple(map(int, header["state_shape"])), np.dtype(header["state_dtype"]).name
+            shape, dtype = _shape(header["state_shape"]), np.dtype(header["state_dtype"]).name
+            if np.dtype(dtype) not in KEPT:
+                raise InputError(f"its states are of type {dtype}")
             units = _units(tensors.pop("origin", None), header.get("step_time", 1.0), shape)
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
             network = with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors))
@@ -255,6 +258,12 @@ class DistanceModel:
 
 # Traced and compiled once for all models of the same shape, not once per model. Each gets no more of a model than it
 # needs, so that models with the same encoder share one program even where their quasimetrics differ, and vice versa.
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    if not isinstance(values, list) or any(type(size) is not int or not 1 <= size < 1 << 31 for size in values):
+        raise InputError(f"the shape of a state is {values!r}")
+    return tuple(values)
 
 
 def _units(origin: np.ndarray | None, step_time: Any, shape: tuple[int, ...]) -> Units:

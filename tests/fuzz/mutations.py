@@ -22,6 +22,7 @@ class Kind:
     make: Callable[[Path], Path]
     read: Callable[[Path], Any]
     is_json: bool = False
+    """Whether values in it, or in its header, are exchanged for others as well as bytes."""
 
 
 def _recording() -> ma.Trajectories:
@@ -123,10 +124,24 @@ def _read_suite(path: Path) -> Any:
     return SuiteFolder(path.parent)
 
 
+def _unsigned(make: Callable[[Path], Path]) -> Callable[[Path], Path]:
+    """Without its checksum, so that what is wrong in it gets as far as the code behind."""
+
+    def unsigned(folder: Path) -> Path:
+        path = make(folder)
+        path.write_bytes(path.read_bytes().replace(b'"checksum": "', b'"unsigned": "', 1))
+        return path
+
+    return unsigned
+
+
 KINDS: dict[str, Kind] = {
     **{name: Kind(_saved(f"data.{name}"), _read_data) for name in ("npy", "npz", "csv", "hdf5", "parquet", "safetensors")},
     "model": Kind(_model, lambda path: ma.load(path)),
     "checkpoint": Kind(_checkpoint, lambda path: _trainer().restore(path)),
+    "safetensors-unsigned": Kind(_unsigned(_saved("data.safetensors")), _read_data, is_json=True),
+    "model-unsigned": Kind(_unsigned(_model), lambda path: ma.load(path), is_json=True),
+    "checkpoint-unsigned": Kind(_unsigned(_checkpoint), lambda path: _trainer().restore(path), is_json=True),
     **{
         name: Kind(_run_with(name), _read_run, is_json=True)
         for name in ("config.json", "metrics.jsonl", "results.json", "planning-learned.json")
@@ -167,6 +182,14 @@ def _other_value(good: bytes, chance: random.Random) -> bytes:
     """A JSON file with one value of another kind, a key too few, or brackets without end."""
     if chance.random() < 0.02:
         return chance.choice((b"[", b'{"a":')) * 100_000
+    if good[8:9] == b"{":  # a header behind eight bytes that say how long it is
+        length = int.from_bytes(good[:8], "little")
+        entries = json.loads(good[8 : 8 + length])
+        ours = entries["__metadata__"]["minaction"].encode()
+        entries["__metadata__"]["minaction"] = _other_value(ours, chance).decode(errors="replace")
+        header = json.dumps(entries).encode()
+        header += b" " * (-len(header) % 8)
+        return len(header).to_bytes(8, "little") + header + good[8 + length :]
     value = json.loads(good.splitlines()[0] if b"}\n{" in good else good)
     places: list[tuple[Any, Any]] = []
 

@@ -163,11 +163,17 @@ class Trainer:
                 raise InputError(
                     f"{path} was made with other {what}; start anew in another folder, or use the same settings."
                 )
+        step = header.get("step")
+        if not isinstance(step, int) or isinstance(step, bool) or not 0 <= step <= self.steps:
+            raise InputError(f"{path} says that it was made at step {step!r} of {self.steps}; remove it to start anew.")
         plain = _plain(self.state)
-        part = with_named_leaves(_part_of(plain, replicas), tensors)
+        try:
+            part = with_named_leaves(_part_of(plain, replicas), tensors)
+        except InputError as error:
+            raise InputError(f"{path} does not fit this training ({error}); remove it to start anew.") from error
         plain = jax.tree.map(lambda leaf, own: leaf.at[replicas].set(own) if eqx.is_array(leaf) else leaf, plain, part)
         self.state = plain._replace(keys=jax.random.wrap_key_data(plain.keys))
-        self.step = int(header["step"])
+        self.step = step
 
     def _identity(self, replicas: slice) -> dict[str, Any]:
         return {

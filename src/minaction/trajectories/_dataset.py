@@ -24,7 +24,7 @@ from .._files import map_tensors, read_tensors, write_tensors
 from .._mapped import read_rows, row_blocks
 from ..errors import InputError
 
-_KEPT = tuple(map(np.dtype, ("float32", "float64", "uint8", "int8", "uint16", "int16", "bool")))
+KEPT = tuple(map(np.dtype, ("float32", "float64", "uint8", "int8", "uint16", "int16", "bool")))
 """The types of states that are kept as recorded. Wider integers, which a device would truncate, become float64."""
 
 _MOST_SHOWN = 30  # numbers of a state in an error message
@@ -307,7 +307,7 @@ def as_states(values: ArrayLike, where: str) -> np.ndarray:
         raise InputError(f"The array of {where} is a single number; give one row of numbers per state.")
     if array.ndim == 1:
         array = array[:, None]
-    if isinstance(array, np.memmap) and array.dtype in _KEPT:
+    if isinstance(array, np.memmap) and array.dtype in KEPT:
         return array
     return np.ascontiguousarray(array, dtype=kept_type(array.dtype))
 
@@ -315,7 +315,7 @@ def as_states(values: ArrayLike, where: str) -> np.ndarray:
 def kept_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type that states of type `dtype` are stored in: the same where it is kept, else one that holds its values."""
     native = dtype.newbyteorder("=")
-    if native in _KEPT:
+    if native in KEPT:
         return native
     return np.dtype(np.float32 if native == np.float16 else np.float64)
 
@@ -405,7 +405,7 @@ def _concatenate(parts: Sequence[ArrayLike], episodes: Sequence[np.ndarray], wha
 
 
 def _check_states(states: np.ndarray) -> None:
-    if states.ndim < 2 or states.dtype not in _KEPT:
+    if states.ndim < 2 or states.dtype not in KEPT:
         raise InputError(
             f"States must be an array of numbers of shape (N, *shape), not {states.dtype} {states.shape}; "
             "use Trajectories.from_episodes or Trajectories.from_flat."

@@ -155,16 +155,22 @@ def _refuse_too_large(folder: Path) -> None:
 
     path = folder / "main_data.hdf5"
     num_bytes = stored_bytes = 0
+    datasets: list[tuple[str, Any]] = []
 
     def add(name: str, item: Any) -> None:
         nonlocal num_bytes, stored_bytes
         if isinstance(item, h5py.Dataset):
-            refuse_elsewhere(path, name, item)
+            datasets.append((name, item))
         if isinstance(item, h5py.Dataset) and ("/observations" in name or "/actions" in name):
             num_bytes += item.nbytes
             stored_bytes += item.id.get_storage_size()
 
     with h5py.File(path, "r") as file:
-        file.visititems_links(lambda name, link: refuse_link(path, name, link))
+        # What is raised while HDF5 visits comes out as something else, so it is raised afterwards.
+        found = file.visititems_links(lambda name, link: None if isinstance(link, h5py.HardLink) else (name, link))
+        if found is not None:
+            refuse_link(path, *found)
         file.visititems(add)
+        for name, item in datasets:
+            refuse_elsewhere(path, name, item)
     refuse_if_too_large(path, "the data set", num_bytes, stored_bytes)
