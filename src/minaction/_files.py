@@ -28,7 +28,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from ._mapped import row_blocks
-from .errors import InputError
+from .errors import DamagedFile, InputError
 
 Read = TypeVar("Read")
 
@@ -110,13 +110,21 @@ def append_json_lines(path: Path, rows: Iterable[Any], keep: Iterable[Any] = ())
 
 
 def read_json_lines(path: Path, kind: type[Read]) -> list[Read]:
-    """The lines of a file that `append_json_lines` wrote; none where there is no file."""
+    """The lines of a file that `append_json_lines` wrote; none where there is no file.
+
+    A last line that breaks off, as a full disk or another program leaves it, does not count.
+    """
     rows: list[Read] = []
     check_regular(path)
     try:
-        lines = path.read_bytes().splitlines() if path.exists() else []
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
         for line in lines:
-            rows.append(msgspec.json.decode(line, type=kind))
+            torn = not line.endswith(b"\n")
+            try:
+                rows.append(msgspec.json.decode(line, type=kind))
+            except (ValueError, RecursionError):
+                if line.strip() and not torn:
+                    raise
     except (OSError, ValueError, RecursionError) as error:
         raise _not_as_written(f"Line {len(rows) + 1} of {path}", error) from error
     return rows
@@ -160,8 +168,7 @@ def _contents(tensors: Mapping[str, np.ndarray]) -> Iterator[memoryview]:
 
 def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays and header of a file that `write_tensors` wrote as `kind`."""
-    header = _read_header(path, kind)
-    _verify(path, kind)
+    header = verified_header(path, kind)
     try:
         with safe_open(str(path), framework="numpy") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, header  # noqa: SIM118 (not a dict)
@@ -189,6 +196,13 @@ def map_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dic
     return tensors, header
 
 
+def verified_header(path: str | Path, kind: str) -> dict[str, Any]:
+    """The header of a file that is as it was written; DamagedFile otherwise."""
+    header = _read_header(path, kind)
+    _verify(path, kind)
+    return header
+
+
 def _verify(path: str | Path, kind: str) -> None:
     """Refuse a file of which a bit has changed since it was written; one without a checksum is let pass."""
     try:
@@ -205,7 +219,7 @@ def _verify(path: str | Path, kind: str) -> None:
     except (OSError, struct.error) as error:
         raise _unreadable(path, kind) from error
     if rest[: len(_NO_CHECKSUM)] != digest.hexdigest().encode():
-        raise InputError(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
+        raise DamagedFile(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
 
 
 def _digest() -> Any:
@@ -237,4 +251,5 @@ def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
 
 
 def _unreadable(path: str | Path, kind: str) -> InputError:
-    return InputError(f"{path} is not a {kind} file of minaction, or it is truncated; write it again.")
+    kind_of_error = DamagedFile if os.access(path, os.R_OK) else InputError
+    return kind_of_error(f"{path} is not a {kind} file of minaction, or it is truncated; write it again.")
