@@ -89,7 +89,15 @@ def check_regular(path: str | Path) -> None:
 def write_json(path: str | Path, value: Any) -> None:
     """Write `value` (plain values, dataclasses) as indented JSON, atomically; NaN, which JSON has not, becomes null."""
     with atomic_write(path) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+        file.write(msgspec.json.format(_encoded(value), indent=2) + b"\n")
+
+
+def _encoded(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError as error:
+        shown = error.object.encode(errors="backslashreplace").decode()
+        raise InputError(f"The name {shown!r} is not UTF-8, which a run's files are; rename it.") from error
 
 
 def read_json(path: str | Path, kind: type[Read] | Any = Any) -> Read:
@@ -106,7 +114,7 @@ def read_json(path: str | Path, kind: type[Read] | Any = Any) -> Read:
 def append_json_lines(path: Path, rows: Iterable[Any], keep: Iterable[Any] = ()) -> None:
     """Write `keep` and then `rows`, one to a line, atomically: the whole file anew, because it is small."""
     with atomic_write(path) as file:
-        file.writelines(msgspec.json.encode(row) + b"\n" for row in itertools.chain(keep, rows))
+        file.writelines(_encoded(row) + b"\n" for row in itertools.chain(keep, rows))
 
 
 def read_json_lines(path: Path, kind: type[Read]) -> list[Read]:

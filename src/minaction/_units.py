@@ -69,8 +69,8 @@ def _origin(states: np.ndarray) -> np.ndarray | None:
     if ((deviation > 0) & (step > _COARSE * deviation)).any():
         where = np.flatnonzero(((deviation > 0) & (step > _COARSE * deviation)).ravel()).tolist()
         warnings.warn(
-            f"Inputs {where[:8]} change by hardly more than {states.dtype} can tell apart at their size; record them as "
-            "float64, or from a nearer origin.",
+            f"Inputs {where[:8]} change by hardly more than {states.dtype} can tell apart at their size; record them "
+            "as float64, or from a nearer origin.",
             stacklevel=2,
         )
     far = (deviation > 4 * step) & (np.abs(mean) > _FAR * deviation)

@@ -96,9 +96,7 @@ def _run_with(name: str) -> Callable[[Path], Path]:
             with SuiteFolder(folder / "suite").opened("x"):
                 return folder / "suite" / name
         run = Run.create(folder / "run", RunConfig("cliffwalking", "maddist", {"learning_rate": 1e-3}, 10, (0,), 2))
-        found = Evaluation(
-            step=10, seed=0, truth="exact", unit="actions", agreement={"pearson": 0.5, "spearman": None}
-        )
+        found = Evaluation(step=10, seed=0, truth="exact", unit="actions", agreement={"pearson": 0.5, "spearman": None})
         run.log([Measurement(10, 0, {"loss": 0.5}, [found])], step=10)
         run.finish(Results([found], 1.0, 10.0, "cpu", "0"))
         total = {"task": 1, "episodes": 2, "successes": 1, "success_rate": 0.5, "interval": [0.1, 0.9]}
@@ -136,7 +134,10 @@ def _unsigned(make: Callable[[Path], Path]) -> Callable[[Path], Path]:
 
 
 KINDS: dict[str, Kind] = {
-    **{name: Kind(_saved(f"data.{name}"), _read_data) for name in ("npy", "npz", "csv", "hdf5", "parquet", "safetensors")},
+    **{
+        name: Kind(_saved(f"data.{name}"), _read_data)
+        for name in ("npy", "npz", "csv", "hdf5", "parquet", "safetensors")
+    },
     "model": Kind(_model, lambda path: ma.load(path)),
     "checkpoint": Kind(_checkpoint, lambda path: _trainer().restore(path)),
     "safetensors-unsigned": Kind(_unsigned(_saved("data.safetensors")), _read_data, is_json=True),
@@ -149,7 +150,24 @@ KINDS: dict[str, Kind] = {
     "suite.json": Kind(_run_with("suite.json"), _read_suite, is_json=True),
 }
 
-_ODD: tuple[Any, ...] = (None, True, -1, 0, 10**6, 10**30, 1e308, 0.5, "", "two", "[/red]x", [], [[]], {}, {"a": 1}, "\udcff")
+_ODD: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    10**6,
+    10**30,
+    1e308,
+    0.5,
+    "",
+    "two",
+    "[/red]x",
+    [],
+    [[]],
+    {},
+    {"a": 1},
+    "\udcff",
+)
 
 
 def mutated(good: bytes, chance: random.Random, is_json: bool) -> bytes:
@@ -210,7 +228,7 @@ def _other_value(good: bytes, chance: random.Random) -> bytes:
 
 
 def outcome(kind: Kind, path: Path) -> str:
-    """"read", "refused", or the exception that should not have come out, with what it says."""
+    """ "read", "refused", or the exception that should not have come out, with what it says."""
     try:
         kind.read(path)
     except InputError:

@@ -28,7 +28,8 @@ def test_every_flipped_bit_is_refused(tmp_path: Path) -> None:
         except InputError:
             continue
         # The word "checksum" itself, without which there is none: everything else is then as it was.
-        assert header["steps"] == 10 and all(np.array_equal(tensors[name], ARRAYS[name]) for name in ARRAYS)
+        assert header["steps"] == 10
+        assert all(np.array_equal(tensors[name], ARRAYS[name]) for name in ARRAYS)
         assert b"checksum" not in bad
 
 
@@ -55,7 +56,7 @@ def test_nan_in_a_mapped_file_is_found(tmp_path: Path, kind: str) -> None:
         ma.Trajectories.from_flat(states).save(path)
         raw = path.read_bytes()
         path.write_bytes(raw.replace(np.float64(15.0).tobytes(), np.float64(np.nan).tobytes()))
-    with pytest.raises(InputError, match="State 7|state 7"):
+    with pytest.raises(InputError, match="tate 7 holds NaN"):
         ma.read(str(path), memory_map=True)
 
 

@@ -12,7 +12,10 @@ from minaction.objectives import make_objective
 # Hilbert takes states as they are (`scaling="none"`), as published: to it another unit is another world.
 OBJECTIVES = ("maddist", "tdmaddist", "tautdist", "plandist", "qrl", "pathdist")
 SMALL = {
-    "qrl": {"encoder": {"name": "mlp", "hidden": [64], "latent": 64}, "quasimetric": {"name": "iqe", "component_size": 8}},
+    "qrl": {
+        "encoder": {"name": "mlp", "hidden": [64], "latent": 64},
+        "quasimetric": {"name": "iqe", "component_size": 8},
+    },
 }
 STEPS = 40
 
@@ -70,7 +73,8 @@ def test_units_and_origin_change_nothing_but_the_unit(objective: str, tmp_path) 
 def test_ordinary_data_have_ordinary_units() -> None:
     for task in ("cliffwalking", "noisy-gridworld"):
         units = Units.of(ma.get_task(task).trajectories(seed=1, episodes=5))
-        assert units.origin is None and units.time == 1.0
+        assert units.origin is None
+        assert units.time == 1.0
 
 
 def test_a_constant_input_is_no_reason_for_an_origin() -> None:

@@ -111,7 +111,7 @@ def read_parquet(path: Path, keep_actions: bool) -> Trajectories:
 
 
 def _opened(path: Path) -> Any:
-    """A Parquet file, texts of which are read as a dictionary and numbers of its entries: repeated ones cost nothing."""
+    """A Parquet file, whose texts are read as a dictionary and numbers of its entries: repeated ones cost nothing."""
     try:
         import pyarrow.parquet as parquet
         import pyarrow.types as types
