@@ -25,7 +25,7 @@ class Kind:
     """Whether values in it, or in its header, are exchanged for others as well as bytes."""
 
 
-def _recording() -> ma.Trajectories:
+def _recording() -> Any:
     states = np.random.default_rng(0).normal(size=(12, 2))
     return ma.Trajectories.from_flat(states, [0, 5, 12], times=np.arange(12.0), actions=np.ones((12, 1)))
 

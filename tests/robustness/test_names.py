@@ -20,6 +20,7 @@ NAMES = ("[/red]x.npz", "cost_$5_and_$6.npz", "a|b<img>.npz", os.fsdecode(b"caf\
 @pytest.mark.parametrize("name", NAMES)
 def test_data_of_any_name_is_shown(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
     with open(path, "wb") as file:
         np.savez(file, states=np.arange(8.0).reshape(4, 2))
     assert ma.read(str(path)).num_states == 4
