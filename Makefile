@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-all lint browser format bench clean
+.PHONY: demo test test-all lint browser format bench fuzz clean
 
 # Two stamps: `demo` needs the base install alone, so that it starts soon; everything else needs the dev extras.
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -47,5 +47,10 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.training_speed
 
+# Mutations of every kind of file that is read, in processes with limits; COUNT=300 takes two minutes.
+COUNT ?= 10000
+fuzz: $(VENV)/.dev
+	$(BIN)/python tests/fuzz/campaign.py --count $(COUNT) --out fuzz
+
 clean:
-	rm -rf $(VENV) demo runs
+	rm -rf $(VENV) demo runs fuzz

@@ -6,11 +6,14 @@ Layout of a safetensors file, which `map_tensors` relies on::
     n bytes            JSON: {"name": {"dtype": "F32", "shape": [..], "data_offsets": [a, b]},
                               "__metadata__": {..}}
     the rest           tensor "name" occupies bytes a..b of it, row-major
+
+Our metadata begin with a checksum of the whole file, taken with zeros in its own place.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import json
 import os
@@ -25,7 +28,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from ._mapped import row_blocks
-from .errors import InputError
+from .errors import DamagedFile, InputError
 
 Read = TypeVar("Read")
 
@@ -43,6 +46,8 @@ _DTYPE_NAMES = {
     "uint32": "U32",
     "bool": "BOOL",
 }
+_NO_CHECKSUM = "0" * 32
+_CHECKSUM_KEY = b'"checksum": "'
 _DTYPES = {name: np.dtype(dtype) for dtype, name in _DTYPE_NAMES.items()}
 
 
@@ -74,14 +79,30 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
         raise
 
 
+def check_regular(path: str | Path) -> None:
+    """Refuse pipes and devices, from which reading may never end; what is not there is for others to say."""
+    path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(f"{path} is a pipe or a device; give an ordinary file.")
+
+
 def write_json(path: str | Path, value: Any) -> None:
     """Write `value` (plain values, dataclasses) as indented JSON, atomically; NaN, which JSON has not, becomes null."""
     with atomic_write(path) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+        file.write(msgspec.json.format(_encoded(value), indent=2) + b"\n")
+
+
+def _encoded(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError as error:
+        shown = error.object.encode(errors="backslashreplace").decode()
+        raise InputError(f"The name {shown!r} is not UTF-8, which a run's files are; rename it.") from error
 
 
 def read_json(path: str | Path, kind: type[Read] | Any = Any) -> Read:
     """A JSON file that this package wrote, checked against `kind`: a dataclass, or a type such as dict[str, int]."""
+    check_regular(path)
     try:
         return msgspec.json.decode(Path(path).read_bytes(), type=kind)
     except FileNotFoundError:
@@ -93,16 +114,25 @@ def read_json(path: str | Path, kind: type[Read] | Any = Any) -> Read:
 def append_json_lines(path: Path, rows: Iterable[Any], keep: Iterable[Any] = ()) -> None:
     """Write `keep` and then `rows`, one to a line, atomically: the whole file anew, because it is small."""
     with atomic_write(path) as file:
-        file.writelines(msgspec.json.encode(row) + b"\n" for row in itertools.chain(keep, rows))
+        file.writelines(_encoded(row) + b"\n" for row in itertools.chain(keep, rows))
 
 
 def read_json_lines(path: Path, kind: type[Read]) -> list[Read]:
-    """The lines of a file that `append_json_lines` wrote; none where there is no file."""
+    """The lines of a file that `append_json_lines` wrote; none where there is no file.
+
+    A last line that breaks off, as a full disk or another program leaves it, does not count.
+    """
     rows: list[Read] = []
+    check_regular(path)
     try:
-        lines = path.read_bytes().splitlines() if path.exists() else []
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
         for line in lines:
-            rows.append(msgspec.json.decode(line, type=kind))
+            torn = not line.endswith(b"\n")
+            try:
+                rows.append(msgspec.json.decode(line, type=kind))
+            except (ValueError, RecursionError):
+                if line.strip() and not torn:
+                    raise
     except (OSError, ValueError, RecursionError) as error:
         raise _not_as_written(f"Line {len(rows) + 1} of {path}", error) from error
     return rows
@@ -118,7 +148,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     from . import __version__
 
     description = {"kind": kind, "format": FORMAT, "version": __version__, **header}
-    entries: dict[str, Any] = {"__metadata__": {"minaction": json.dumps(description)}}
+    entries: dict[str, Any] = {"__metadata__": {"checksum": _NO_CHECKSUM, "minaction": json.dumps(description)}}
     position = 0
     for name, tensor in tensors.items():
         end = position + tensor.nbytes
@@ -128,15 +158,25 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     text = json.dumps(entries).encode()
     text += b" " * (-len(text) % 8)  # keep the data aligned, so that it can be memory-mapped as it lies
     with atomic_write(path) as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for tensor in tensors.values():
-            for rows in row_blocks(tensor):
-                file.write(np.ascontiguousarray(rows).data)
+        digest = _digest()
+        for part in itertools.chain([struct.pack("<Q", len(text)) + text], _contents(tensors)):
+            digest.update(part)
+            file.write(part)
+        file.seek(8 + text.index(_CHECKSUM_KEY) + len(_CHECKSUM_KEY))
+        file.write(digest.hexdigest().encode())
+
+
+def _contents(tensors: Mapping[str, np.ndarray]) -> Iterator[memoryview]:
+    """What tensors hold, block by block."""
+    for tensor in tensors.values():
+        for rows in row_blocks(tensor):
+            if rows.size:  # of nothing there is no view
+                yield np.ascontiguousarray(rows).data
 
 
 def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays and header of a file that `write_tensors` wrote as `kind`."""
-    header = _read_header(path, kind)
+    header = verified_header(path, kind)
     try:
         with safe_open(str(path), framework="numpy") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, header  # noqa: SIM118 (not a dict)
@@ -164,18 +204,49 @@ def map_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dic
     return tensors, header
 
 
+def verified_header(path: str | Path, kind: str) -> dict[str, Any]:
+    """The header of a file that is as it was written; DamagedFile otherwise."""
+    header = _read_header(path, kind)
+    _verify(path, kind)
+    return header
+
+
+def _verify(path: str | Path, kind: str) -> None:
+    """Refuse a file of which a bit has changed since it was written; one without a checksum is let pass."""
+    try:
+        with open(path, "rb") as file:
+            length = file.read(8)
+            text = file.read(struct.unpack("<Q", length)[0])
+            begin, there, rest = text.partition(_CHECKSUM_KEY)
+            if not there:
+                return
+            digest = _digest()
+            digest.update(length + begin + there + _NO_CHECKSUM.encode() + rest[len(_NO_CHECKSUM) :])
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except (OSError, struct.error) as error:
+        raise _unreadable(path, kind) from error
+    if rest[: len(_NO_CHECKSUM)] != digest.hexdigest().encode():
+        raise DamagedFile(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
+
+
+def _digest() -> Any:
+    return hashlib.blake2b(digest_size=len(_NO_CHECKSUM) // 2)
+
+
 def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
     path = Path(path)
     if not path.exists():
         raise InputError(f"There is no file {path}.")
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the {kind} file inside it.")
+    check_regular(path)
     try:
         with safe_open(str(path), framework="numpy") as file:
             metadata = file.metadata() or {}
         header = json.loads(metadata["minaction"])
         newer, version, found = header["format"] > FORMAT, header["version"], header["kind"]
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise _unreadable(path, kind) from error
     if newer:
         raise InputError(
@@ -188,4 +259,5 @@ def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
 
 
 def _unreadable(path: str | Path, kind: str) -> InputError:
-    return InputError(f"{path} is not a {kind} file of minaction, or it is truncated; write it again.")
+    kind_of_error = DamagedFile if os.access(path, os.R_OK) else InputError
+    return kind_of_error(f"{path} is not a {kind} file of minaction, or it is truncated; write it again.")

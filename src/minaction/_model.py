@@ -18,11 +18,13 @@ from numpy.typing import ArrayLike
 from ._distance import Architecture, Distance
 from ._files import read_tensors, write_tensors
 from ._trees import named_leaves, with_named_leaves
+from ._units import Units
 from .encoders import EncoderModule
 from .encoders._inputs import no_statistics
 from .errors import InputError
 from .quasimetrics import QuasimetricModule
 from .quasimetrics._pairs import distances_of_all_pairs
+from .trajectories._dataset import KEPT
 
 # What one block of pairs may need while `pairwise` and `nearest` work, besides the embeddings and the result.
 WORKING_BYTES = 256 << 20
@@ -49,7 +51,8 @@ class DistanceModel:
     """How many actions lead from one state to another, learned from recorded states.
 
     `network` is the trained pytree, `architecture` describes it, and `state_shape` and `state_dtype` say what a state
-    is: images that were recorded as uint8 are asked about as uint8.
+    is: images that were recorded as uint8 are asked about as uint8. `units` are those of the recording: the network
+    takes states from their origin, and measures in typical steps.
 
     >>> import minaction as ma
     >>> data = ma.read("cliffwalking", episodes=5)
@@ -65,12 +68,14 @@ class DistanceModel:
         provenance: Provenance,
         state_shape: tuple[int, ...],
         state_dtype: str = "float32",
+        units: Units | None = None,
     ) -> None:
         self.network = network
         self.architecture = architecture
         self.provenance = provenance
         self.state_shape = tuple(state_shape)
         self.state_dtype = state_dtype
+        self.units = units or Units()
 
     def __repr__(self) -> str:
         made = self.provenance
@@ -83,7 +88,10 @@ class DistanceModel:
 
     def embed(self, states: ArrayLike) -> jax.Array:
         """The embeddings phi(s), (..., latent), of states (..., *state_shape)."""
-        checked = self._states(states)
+        return self._embed(self._states(states))
+
+    def _embed(self, checked: jax.Array) -> jax.Array:
+        """The embeddings of what `_states` made."""
         lead = self._lead(checked)
         rows = checked.reshape(-1, *self.state_shape)
         found = [
@@ -102,11 +110,11 @@ class DistanceModel:
                 f"States {checked.shape} and goals {targets.shape} do not broadcast; use pairwise for all pairs."
             ) from None
         x, y = (
-            jnp.broadcast_to(self.embed(side), (*lead, self.architecture.encoder.latent_size))
+            jnp.broadcast_to(self._embed(side), (*lead, self.architecture.encoder.latent_size))
             for side in (checked, targets)
         )
         flat = (x.reshape(-1, x.shape[-1]), y.reshape(-1, y.shape[-1]))
-        return _in_padding(_measure, self.network.quasimetric, *flat).reshape(lead)
+        return self._in_time(_in_padding(_measure, self.network.quasimetric, *flat).reshape(lead))
 
     def pairwise(self, states: ArrayLike, goals: ArrayLike) -> np.ndarray:
         """d(s_i, g_j) for all pairs, (n, m) float32.
@@ -129,7 +137,7 @@ class DistanceModel:
         query, candidates = self._states(state), self._as_rows(states)
         if not 1 <= k <= len(candidates):
             raise InputError(f"Cannot find the {k} nearest of {len(candidates)} states.")
-        queries = np.asarray(self.embed(query)).reshape(-1, self.architecture.encoder.latent_size)
+        queries = np.asarray(self._embed(query)).reshape(-1, self.architecture.encoder.latent_size)
         best = np.empty((len(queries), 0), np.float32)
         index = np.empty((len(queries), 0), np.int64)
         step = min(self._rows_at_once, max(1, WORKING_BYTES // (32 * max(1, len(queries)))))
@@ -152,9 +160,11 @@ class DistanceModel:
             **self.architecture.as_dict(),
             "state_shape": list(self.state_shape),
             "state_dtype": self.state_dtype,
+            "step_time": self.units.time,
             "provenance": asdict(self.provenance),
         }
-        write_tensors(path, "model", named_leaves(self.network), header)
+        origin = {} if self.units.origin is None else {"origin": self.units.origin}
+        write_tensors(path, "model", {**named_leaves(self.network), **origin}, header)
 
     @classmethod
     def load(cls, path: str | Path) -> DistanceModel:
@@ -163,7 +173,10 @@ class DistanceModel:
         try:
             architecture = Architecture.from_dict(header)
             provenance = Provenance(**header["provenance"])
-            shape, dtype = tuple(map(int, header["state_shape"])), np.dtype(header["state_dtype"]).name
+            shape, dtype = _shape(header["state_shape"]), np.dtype(header["state_dtype"]).name
+            if np.dtype(dtype) not in KEPT:
+                raise InputError(f"its states are of type {dtype}")
+            units = _units(tensors.pop("origin", None), header.get("step_time", 1.0), shape)
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
             network = with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors))
         except (KeyError, TypeError, ValueError) as error:
@@ -171,7 +184,7 @@ class DistanceModel:
                 f"{path} does not describe a model that can be built here ({str(error).rstrip('.')}); it may come from "
                 "another version, or need a package that is not installed."
             ) from error
-        return cls(network, architecture, provenance, shape, dtype)
+        return cls(network, architecture, provenance, shape, dtype, units)
 
     # ---------------------------------------------------------------- inside
 
@@ -196,7 +209,11 @@ class DistanceModel:
         """`values` in the type of the recorded states; numbers that it cannot hold are refused, not cut."""
         dtype = np.dtype(self.state_dtype)
         if dtype.kind == "f":
-            return jnp.asarray(values, jnp.float32)
+            if self.units.origin is None:
+                return jnp.asarray(values, jnp.float32)
+            if isinstance(values, jax.core.Tracer):  # inside somebody's compiled code there is no float64
+                return jnp.asarray(values - self.units.origin, jnp.float32)
+            return jnp.asarray(self.units.centred(values))
         given = values if isinstance(values, jax.Array) else np.asarray(values)
         if given.dtype == dtype:
             return jnp.asarray(given)
@@ -206,6 +223,10 @@ class DistanceModel:
         if not np.array_equal(cast, given):
             raise ValueError(f"this model was trained on {dtype}, which cannot hold all of them; give them as recorded")
         return jnp.asarray(cast)
+
+    def _in_time(self, distances: Any) -> Any:
+        """Distances in the unit of the recorded times."""
+        return distances if self.units.time == 1.0 else distances * np.float32(self.units.time)
 
     def _lead(self, states: jax.Array) -> tuple[int, ...]:
         return states.shape[: states.ndim - len(self.state_shape)]
@@ -232,11 +253,26 @@ class DistanceModel:
         result = np.empty((len(sources), len(targets)), np.float32)
         for rows, columns in _blocks(len(sources), len(targets), sources.shape[1]):
             result[rows, columns] = _all_pairs(self.network.quasimetric, sources[rows], targets[columns])
-        return result
+        return self._in_time(result)
 
 
 # Traced and compiled once for all models of the same shape, not once per model. Each gets no more of a model than it
 # needs, so that models with the same encoder share one program even where their quasimetrics differ, and vice versa.
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    if not isinstance(values, list) or any(type(size) is not int or not 1 <= size < 1 << 31 for size in values):
+        raise InputError(f"the shape of a state is {values!r}")
+    return tuple(values)
+
+
+def _units(origin: np.ndarray | None, step_time: Any, shape: tuple[int, ...]) -> Units:
+    """As a file has them; refused where they are none."""
+    if isinstance(step_time, bool) or not isinstance(step_time, int | float) or not 0 < step_time < math.inf:
+        raise InputError(f"the time of a step is {step_time!r}")
+    if origin is not None and (origin.shape != shape or not np.isfinite(origin).all()):
+        raise InputError(f"the origin has shape {origin.shape} and states {shape}, or it is not finite")
+    return Units(origin, float(step_time))
 
 
 @lru_cache(maxsize=64)

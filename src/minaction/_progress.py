@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
@@ -47,7 +48,7 @@ def training_progress(steps: int, *, done: int = 0, label: str = "training", sho
         TextColumn("{task.fields[note]}"),
     )
     with Progress(*columns, console=console) as progress:
-        bar = progress.add_task(label, total=steps, completed=done, note="")
+        bar = progress.add_task(escape(label), total=steps, completed=done, note="")
         yield lambda step, note: progress.update(bar, completed=step, note=note)
 
 

@@ -10,6 +10,10 @@ class InputError(ValueError):
     """What a person gave cannot be used; the message says what is wrong, where, and what to do, in one sentence."""
 
 
+class DamagedFile(InputError):
+    """A file of ours is not as it was written."""
+
+
 class MissingExtra(InputError):
     """An optional dependency is not installed."""
 

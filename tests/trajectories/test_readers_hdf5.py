@@ -90,7 +90,7 @@ def test_compressed_and_double_precision_files_are_read(tmp_path):
         ({"observations": ["text"] * 10}, "not numbers"),
         ({"observations": STATES * 1j}, "not numbers"),
         ({"observations": np.where(np.arange(10)[:, None] == 6, np.nan, STATES)}, "state 6 holds NaN"),
-        ({"observations": STATES[:0], "terminals": [], "timeouts": []}, "marks the end of an episode"),
+        ({"observations": STATES[:0], "terminals": [], "timeouts": []}, "holds no states"),
         ({"observations": h5py.Empty("f")}, "not numbers"),
         ({"timeouts": np.ones(10)}, "single state"),
     ],

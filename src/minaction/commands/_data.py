@@ -29,10 +29,10 @@ def data(options: Data) -> int:
     console = make_console()
     if options.action == "draw":
         return _draw(console, options)
-    with console.status(f"reading {options.source}"):
+    with console.status(f"reading {escape(options.source)}"):
         found = read(options.source, keep_actions=options.keep_actions, seed=options.seed)
     if options.action == "convert":
-        with console.status(f"writing {options.target}"):
+        with console.status(f"writing {escape(str(options.target))}"):
             convert(found, options.target)
         console.print(f"wrote {options.target}: {found!r}", highlight=False, markup=False)
         return 0

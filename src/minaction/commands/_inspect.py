@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from rich.markup import escape
 
 from .._model import DistanceModel
 from ..errors import InputError
@@ -20,7 +21,7 @@ def evaluate(options: Evaluate) -> int:
     config = run.config
     models = {seed: DistanceModel.load(run.model_path(seed)) for seed in config.seeds}
     source = Source(config.data, config.seeds, config.episodes)
-    with console.status(f"preparing {config.data}"):
+    with console.status(f"preparing {escape(config.data)}"):
         found = [
             judge(model, source.truths(seed), step=model.provenance.steps, seed=seed) for seed, model in models.items()
         ]

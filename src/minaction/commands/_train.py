@@ -11,6 +11,7 @@ from typing import Any
 
 import jax
 from rich.console import Console
+from rich.markup import escape
 
 from .._locks import locked
 from .._progress import training_progress
@@ -42,7 +43,7 @@ def train(options: Train) -> int:
     elif Run.create(path, config).finished:  # which refuses other settings
         console.print(f"{path} is finished already; --overwrite trains anew.", highlight=False, markup=False)
         return _show(console, path, source)
-    with console.status(f"preparing {options.data}"):
+    with console.status(f"preparing {escape(options.data)}"):
         for seed in config.seeds:
             source.data(seed)
             source.truths(seed)

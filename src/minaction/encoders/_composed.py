@@ -14,6 +14,8 @@ from ._inputs import InputStatistics
 from ._mlp import MLP, check_sizes
 from ._perceptron import Perceptron
 
+_MOST_MEMBERS = 100  # built one by one: a file that asks for a million would keep a machine busy for hours
+
 
 @dataclass(frozen=True)
 class Projected(Encoder):
@@ -72,6 +74,8 @@ class Ensemble(Encoder):
     def __post_init__(self) -> None:
         if self.size < 1:
             raise InputError(f"An ensemble has at least one member, not {self.size}.")
+        if self.size > _MOST_MEMBERS:
+            raise InputError(f"An ensemble has at most {_MOST_MEMBERS} members, not {self.size}.")
 
     @property
     def latent_size(self) -> int:

@@ -53,15 +53,19 @@ class Scale(eqx.Module):
         return (x - jax.lax.stop_gradient(self.mean)) / jax.lax.stop_gradient(self.scale)
 
 
-def input_statistics(states: np.ndarray, offsets: np.ndarray | None = None) -> InputStatistics:
-    """Statistics of states (N, *shape) of episodes that begin at `offsets`; one episode if None.
+def input_statistics(
+    states: np.ndarray, offsets: np.ndarray | None = None, origin: np.ndarray | None = None
+) -> InputStatistics:
+    """Statistics of states (N, *shape) of episodes that begin at `offsets`; one episode if None; as seen from `origin`.
 
     Where there are more than a million, an evenly spaced sample of them is looked at.
     """
     most = max(1, min(_MOST_ROWS, _MOST_NUMBERS // max(1, states[0].size)))
     rows = _every(states, -(-len(states) // most)).astype(np.float64)
     deviation = rows.std(axis=0)
-    changes = deviation > 1e-6 * np.maximum(1.0, np.abs(rows).max(axis=0))
+    # Less than the last digits of such numbers is rounding. Integers are exact.
+    rounding = np.finfo(states.dtype).eps if states.dtype.kind == "f" else 0.0
+    changes = deviation > 8 * rounding * np.abs(rows).max(axis=0)
     # A dimension that never changes carries nothing: leave it centred instead of dividing by zero.
     scale = np.where(changes, deviation, 1.0)
     common = np.sqrt((deviation[changes] ** 2).mean()) if changes.any() else 1.0
@@ -73,7 +77,8 @@ def input_statistics(states: np.ndarray, offsets: np.ndarray | None = None) -> I
     squares, moved = (change**2).sum(axis=0), (change != 0).sum(axis=0)
     rate = np.sqrt(squares / max(1, len(starts))) / scale
     stride = np.sqrt(squares / np.maximum(1, moved)) / scale
-    values = (rows.mean(axis=0), scale, rate, stride, common)
+    mean = rows.mean(axis=0) - (0.0 if origin is None else origin)
+    values = (mean, scale, rate, stride, common)
     return InputStatistics(*(jnp.asarray(value, jnp.float32) for value in values))
 
 

@@ -16,6 +16,8 @@ from ._fourier import FourierFeatures, lowered, per_step
 from ._inputs import InputStatistics, Scale
 from ._perceptron import ACTIVATIONS, Perceptron
 
+_MOST_LAYERS = 256
+
 Scaling = Literal["each", "shared", "none"]
 
 
@@ -97,3 +99,5 @@ def check_sizes(*sizes: int) -> None:
     """Refuse layers that have no units."""
     if not sizes or any(isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes):
         raise InputError(f"Layer sizes must be whole numbers of at least 1, not {list(sizes)}.")
+    if len(sizes) > _MOST_LAYERS:
+        raise InputError(f"A perceptron has at most {_MOST_LAYERS} layers, not {len(sizes)}.")

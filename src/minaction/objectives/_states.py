@@ -18,6 +18,7 @@ from jaxtyping import Array, Bool, Float, Int, Shaped
 
 from .._devices import Devices
 from .._distance import Distance
+from .._units import ORDINARY, Units
 from ..quasimetrics._blocks import different_pairs
 from ..quasimetrics._pairs import distances_of_rows
 from ..trajectories import Trajectories
@@ -103,17 +104,19 @@ class TabulatedStates(States):
         return self.row[first] == self.row[second]
 
 
-def as_recorded(data: Trajectories, more: np.ndarray | None, devices: Devices) -> RecordedStates:
+def as_recorded(data: Trajectories, more: np.ndarray | None, devices: Devices, units: Units) -> RecordedStates:
     """All recorded rows, and behind them those that an objective adds."""
-    return RecordedStates(with_more(data.states, more), devices)  # type: ignore[arg-type]
+    return RecordedStates(units.centred(with_more(data.states, more)), devices)  # type: ignore[arg-type]
 
 
-def as_table(data: Trajectories, more: np.ndarray | None, on_cpu: bool = False) -> TabulatedStates:
+def as_table(
+    data: Trajectories, more: np.ndarray | None, on_cpu: bool = False, units: Units = ORDINARY
+) -> TabulatedStates:
     """The different states of a data set, and behind them those that an objective adds."""
     index = data.distinct.index
     if more is not None:
         index = np.concatenate([index, len(data.distinct) + np.arange(len(more), dtype=index.dtype)])
-    return TabulatedStates(with_more(data.distinct.states, more), index, on_cpu)  # type: ignore[arg-type]
+    return TabulatedStates(units.centred(with_more(data.distinct.states, more)), index, on_cpu)  # type: ignore[arg-type]
 
 
 def with_more(states: np.ndarray, more: np.ndarray | None) -> np.ndarray:

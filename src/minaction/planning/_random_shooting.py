@@ -79,6 +79,7 @@ class _NetworkScore(eqx.Module):
 
     network: Distance
     state_shape: tuple[int, ...] = eqx.field(static=True)
+    origin: np.ndarray | None = None
 
     def __call__(self, states: jax.Array, goals: jax.Array) -> jax.Array:
         # Encoded before they are broadcast: every candidate of an episode has the same goal.
@@ -86,6 +87,7 @@ class _NetworkScore(eqx.Module):
 
     def _embed(self, states: jax.Array) -> jax.Array:
         lead = states.shape[: states.ndim - len(self.state_shape)]
+        states = states if self.origin is None else states - self.origin
         return self.network.encoder(states.reshape(-1, *self.state_shape)).reshape(*lead, -1)
 
 
@@ -98,7 +100,7 @@ def score_function(distance: DistanceModel | ScoreFunction, state_shape: tuple[i
             f"The model takes states of {shape_in_words(distance.state_shape)}, but the simulator's have "
             f"{shape_in_words(state_shape)}; plan with a model of this task."
         )
-    return _NetworkScore(distance.network, state_shape)
+    return _NetworkScore(distance.network, state_shape, distance.units.origin)
 
 
 def plan(

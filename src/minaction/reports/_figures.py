@@ -243,5 +243,7 @@ def finish_figure(figure: Figure, path: str | Path, suffix: str, title: str | No
         # A bold letter is about two thirds as wide as high; a title wider than the figure gets a smaller font.
         widest = 72 * figure.get_figwidth() / (0.66 * len(title))
         figure.suptitle(title, color=_INK, fontsize=min(12.5, widest), fontweight="bold", x=0.01, ha="left")
+    for text in figure.findobj(lambda artist: hasattr(artist, "set_parse_math")):
+        text.set_parse_math(False)  # type: ignore[attr-defined]  # a name may have dollar signs
     with atomic_write(path) as file:
         figure.savefig(file, format=suffix, dpi=150)

@@ -28,7 +28,7 @@ class TextTable:
     def markdown(self) -> str:
         """A table in GitHub's Markdown."""
         rule = ["---"] * self.labels + ["---:"] * (len(self.header) - self.labels)
-        cells = [[cell.replace("|", "\\|") for cell in line] for line in (self.header, rule, *self.lines)]
+        cells = [[escape_markdown(cell) for cell in line] for line in (self.header, rule, *self.lines)]
         text = "\n".join("| " + " | ".join(line) + " |" for line in cells)
         return f"{text}\n\n{self.caption}\n" if self.caption else f"{text}\n"
 
@@ -70,6 +70,12 @@ _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "−": "$-$",
     "–": "--",
 }
+
+
+def escape_markdown(text: str) -> str:
+    """Text for a cell of a Markdown table, in which neither a bar nor HTML means anything."""
+    plain = " ".join(text.splitlines())
+    return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|")
 
 
 def escape_latex(text: str) -> str:

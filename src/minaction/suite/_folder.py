@@ -19,7 +19,7 @@ from .._files import read_json, write_json
 from .._locks import locked
 from ..errors import InputError
 from ..training import Run, RunConfig
-from ..training._run import FORMAT, empty_run, is_run
+from ..training._run import FORMAT, check_free, empty_run, is_run
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,20 @@ class SuiteFolder:
                         f"{self.path} holds {config.method} on {config.data} with {key} {there}, not {wanted}; "
                         "choose another --out, or the same settings."
                     )
+
+    def broken(self, config: RunConfig) -> str:
+        """Why nothing can be done with what lies in a run's place; empty if all is well."""
+        try:
+            found = self.run(config)
+            if found is None:
+                check_free(self.run_path(config))
+            elif found.failure is None and found.finished:
+                _ = found.results
+            else:
+                _ = found.metrics
+        except InputError as error:
+            return str(error)
+        return ""
 
     def left(self, configs: Iterable[RunConfig]) -> list[RunConfig]:
         """What is still to be trained."""

@@ -42,10 +42,16 @@ def run_suite(
 
     `on_update` is told what happens, after it happened.
     """
+    found = [(config, folder.broken(config)) for config in configs]
+    configs = [config for config, why in found if not why]
     folder.check(configs)
     with _disk_errors(folder), folder.opened(name):
         folder.tidy(configs)
         suite = _Suite(folder, configs)
+        for config, why in found:
+            if why:
+                suite.tally.total, suite.tally.failed = suite.tally.total + 1, suite.tally.failed + 1
+                on_update(suite.tally, config, Update(folder.run_path(config), "failed", text=why))
         waiting = batches(folder, folder.left(configs), backend.replicas)
         with contextlib.closing(backend.train(suite.in_order(waiting), folder.prepare)) as updates:
             for update in updates:

@@ -63,6 +63,7 @@ def train_batch(paths: Sequence[Path], tell: Tell) -> None:
     """
     sources: dict[tuple[str, int | None], Source] = {}  # runs on the same data share it, on the device too
     ready: dict[Path, Training] = {}
+    anew: dict[Path, Training] = {}
     with contextlib.ExitStack() as locks:
         for path in paths:
             try:
@@ -74,11 +75,15 @@ def train_batch(paths: Sequence[Path], tell: Tell) -> None:
                     continue
                 data = (run.config.data, run.config.episodes)
                 source = sources.setdefault(data, Source(data[0], run.config.seeds, data[1]))
-                ready[path] = Training.of(run, source)
+                dropped = run.drop_damaged()
+                (anew if dropped else ready)[path] = Training.of(run, source)
+                if dropped:
+                    tell(Update(path, "progressed", text=f"{', '.join(dropped)} was damaged; it is trained again"))
             except Exception as error:
                 tell(_ending(path, error))
-        if ready:
-            _train(ready, tell)
+        for together in (ready, anew):  # those that lost a checkpoint would have the others begin again too
+            if together:
+                _train(together, tell)
 
 
 def _train(trainings: Mapping[Path, Training], tell: Tell) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -136,6 +137,9 @@ class _Driver:
     def _restore(self) -> None:
         """Go on from the last step at which all have a checkpoint: they are written one after the other."""
         runs = [one.run for one in self._going]
+        for run in filter(None, runs):
+            if dropped := run.drop_damaged():
+                warnings.warn(f"{run.path}: {', '.join(dropped)} was damaged and is removed.", stacklevel=2)
         shared = set.intersection(*(set(run.checkpoints) if run else set() for run in runs))
         if shared:
             step = max(shared)

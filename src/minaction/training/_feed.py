@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._mapped import read_rows
+from .._units import Units
 from ..objectives import Objective
 from ..trajectories import Trajectories
 
@@ -21,8 +22,9 @@ _CHUNK_BYTES = 64 << 20
 class HostFeed:
     """Samples with the objective's own `sample`, reads the rows it names, and renumbers the batch to them."""
 
-    def __init__(self, objective: Objective, data: Trajectories, tables: Any) -> None:
+    def __init__(self, objective: Objective, data: Trajectories, tables: Any, units: Units) -> None:
         self._states = data.states
+        self._units = units
         self._more = objective.more_states(tables)
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minaction-feed")
         self._ahead: tuple[tuple[int, int], Future] | None = None
@@ -77,7 +79,7 @@ class HostFeed:
             indices.append(leaf.reshape(*lead, count))
             position += count
         wanted = np.concatenate(indices, axis=2).ravel()
-        rows = self._read(wanted)
+        rows = self._units.centred(self._read(wanted))
         shaped = jnp.asarray(rows.reshape(*lead, position, *rows.shape[1:]))
         return jax.tree.unflatten(structure, [jnp.asarray(leaf) for leaf in renumbered]), shaped
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._files import append_json_lines, read_json, read_json_lines, write_json
-from ..errors import InputError
+from .._files import append_json_lines, read_json, read_json_lines, verified_header, write_json
+from ..errors import DamagedFile, InputError
 from ..evaluation import Evaluation
 
 FORMAT = 2  # raised when an older version of this package could no longer read what we write
@@ -198,6 +198,17 @@ class Run:
         for step, path in self.checkpoints.items():
             if before is None or step < before:
                 path.unlink(missing_ok=True)
+
+    def drop_damaged(self) -> list[str]:
+        """Remove checkpoints that are not as they were written; their names. Whoever goes on then begins earlier."""
+        dropped = []
+        for path in self.checkpoints.values():
+            try:
+                verified_header(path, "checkpoint")
+            except DamagedFile:
+                path.unlink(missing_ok=True)
+                dropped.append(path.name)
+        return dropped
 
     def finish(self, results: Results) -> None:
         """Write the results; the checkpoint has done its duty."""

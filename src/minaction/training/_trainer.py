@@ -17,6 +17,7 @@ from .._distance import Distance
 from .._files import read_tensors, write_tensors
 from .._model import DistanceModel, Provenance
 from .._trees import named_leaves, with_named_leaves
+from .._units import Units
 from ..encoders import input_statistics
 from ..errors import InputError
 from ..objectives import Objective
@@ -75,7 +76,9 @@ class Trainer:
         self.step = 0
         self._devices = Devices(devices)
         self._replicas = replicas_on(self._devices)
-        tables = [objective.tables(item) for item in self._sets]
+        self._units = [Units.of(item) for item in self._sets]
+        timed = [units.in_steps(item) for units, item in zip(self._units, self._sets, strict=True)]
+        tables = [objective.tables(item) for item in timed]
         batch = jax.eval_shape(objective.sample, jax.random.key(0), tables[0])
         rows = sum(leaf.size for leaf in jax.tree.leaves(batch) if jnp.issubdtype(leaf.dtype, jnp.integer))
         data_differs = len(self._sets) > 1 and self._replicas.batched
@@ -85,7 +88,7 @@ class Trainer:
         if self._sets[0].is_mapped:
             if len(self._sets) > 1:
                 raise InputError("Memory-mapped data cannot differ between seeds; give one data set.")
-            self._feed = HostFeed(objective, self._sets[0], tables[0])
+            self._feed = HostFeed(objective, self._sets[0], tables[0], self._units[0])
         else:
             views = self._state_views(rows, encode_distinct, [objective.more_states(table) for table in tables])
             self._data = self._replicas.put(list(zip(tables, views, strict=True)), self._places())
@@ -137,8 +140,9 @@ class Trainer:
                 ),
                 self.data[k].state_shape,
                 self.data[k].states.dtype.name,
+                self._units[place],
             )
-            for k, seed in enumerate(self.seeds)
+            for k, (seed, place) in enumerate(zip(self.seeds, self._places(), strict=True))
         ]
 
     # ---------------------------------------------------------------- checkpoints
@@ -159,11 +163,17 @@ class Trainer:
                 raise InputError(
                     f"{path} was made with other {what}; start anew in another folder, or use the same settings."
                 )
+        step = header.get("step")
+        if not isinstance(step, int) or isinstance(step, bool) or not 0 <= step <= self.steps:
+            raise InputError(f"{path} says that it was made at step {step!r} of {self.steps}; remove it to start anew.")
         plain = _plain(self.state)
-        part = with_named_leaves(_part_of(plain, replicas), tensors)
+        try:
+            part = with_named_leaves(_part_of(plain, replicas), tensors)
+        except InputError as error:
+            raise InputError(f"{path} does not fit this training ({error}); remove it to start anew.") from error
         plain = jax.tree.map(lambda leaf, own: leaf.at[replicas].set(own) if eqx.is_array(leaf) else leaf, plain, part)
         self.state = plain._replace(keys=jax.random.wrap_key_data(plain.keys))
-        self.step = int(header["step"])
+        self.step = step
 
     def _identity(self, replicas: slice) -> dict[str, Any]:
         return {
@@ -188,7 +198,8 @@ class Trainer:
 
     def _initial_state(self) -> TrainState:
         # One set of statistics per data set; a seed's own data standardises its own inputs.
-        statistics = [input_statistics(item.states, item.offsets) for item in self._sets]
+        sets = zip(self._sets, self._units, strict=True)
+        statistics = [input_statistics(item.states, item.offsets, units.origin) for item, units in sets]
         of_each = jax.tree.map(lambda *leaves: np.stack(leaves)[self._places()], *statistics)
         keys = jax.vmap(jax.random.key)(jnp.asarray(self.seeds, jnp.uint32))
         return self._program.initial(keys, of_each)
@@ -204,11 +215,11 @@ class Trainer:
         if encode_distinct is None:
             encode_distinct = all(item.has_at_most(rows // 2) for item in self._sets)
         self._encodes_distinct = encode_distinct
-        pairs = list(zip(self._sets, more, strict=True))
+        sets = zip(self._sets, more, self._units, strict=True)
         if encode_distinct:
             on_cpu = jax.default_backend() == "cpu"
-            return [as_table(item, extra, on_cpu) for item, extra in pairs]
-        return [as_recorded(item, extra, self._devices) for item, extra in pairs]
+            return [as_table(item, extra, on_cpu, units) for item, extra, units in sets]
+        return [as_recorded(item, extra, self._devices, units) for item, extra, units in sets]
 
 
 def _different(items: Sequence[Trajectories]) -> list[Trajectories]:

@@ -24,7 +24,7 @@ from .._files import map_tensors, read_tensors, write_tensors
 from .._mapped import read_rows, row_blocks
 from ..errors import InputError
 
-_KEPT = tuple(map(np.dtype, ("float32", "float64", "uint8", "int8", "uint16", "int16", "bool")))
+KEPT = tuple(map(np.dtype, ("float32", "float64", "uint8", "int8", "uint16", "int16", "bool")))
 """The types of states that are kept as recorded. Wider integers, which a device would truncate, become float64."""
 
 _MOST_SHOWN = 30  # numbers of a state in an error message
@@ -80,7 +80,7 @@ class Trajectories:
         if self.times is not None:
             _check_times(self.times, self.offsets)
         if self.actions is not None:
-            _check_actions(self.actions, len(self.states))
+            _check_actions(self.actions, self.offsets)
         for name in ("states", "offsets", "times", "actions"):
             array = getattr(self, name)
             if array is not None and array.flags.writeable:
@@ -292,7 +292,10 @@ class Trajectories:
             ours = {
                 name: frozen(tensors[name]) for name in ("states", "offsets", "times", "actions") if name in tensors
             }
-            return cls(**ours)
+            data = cls(**ours)
+            if memory_map:  # once, from front to back; construction leaves mapped arrays alone
+                _check_finite(data.states)
+            return data
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
 
@@ -304,7 +307,7 @@ def as_states(values: ArrayLike, where: str) -> np.ndarray:
         raise InputError(f"The array of {where} is a single number; give one row of numbers per state.")
     if array.ndim == 1:
         array = array[:, None]
-    if isinstance(array, np.memmap) and array.dtype in _KEPT:
+    if isinstance(array, np.memmap) and array.dtype in KEPT:
         return array
     return np.ascontiguousarray(array, dtype=kept_type(array.dtype))
 
@@ -312,7 +315,7 @@ def as_states(values: ArrayLike, where: str) -> np.ndarray:
 def kept_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type that states of type `dtype` are stored in: the same where it is kept, else one that holds its values."""
     native = dtype.newbyteorder("=")
-    if native in _KEPT:
+    if native in KEPT:
         return native
     return np.dtype(np.float32 if native == np.float16 else np.float64)
 
@@ -402,15 +405,21 @@ def _concatenate(parts: Sequence[ArrayLike], episodes: Sequence[np.ndarray], wha
 
 
 def _check_states(states: np.ndarray) -> None:
-    if states.ndim < 2 or states.dtype not in _KEPT:
+    if states.ndim < 2 or states.dtype not in KEPT:
         raise InputError(
             f"States must be an array of numbers of shape (N, *shape), not {states.dtype} {states.shape}; "
             "use Trajectories.from_episodes or Trajectories.from_flat."
         )
     if states.size == 0:
         raise InputError("There are no states; give at least one episode with two states.")
-    if isinstance(states, np.memmap) or states.dtype.kind != "f":
-        return  # integers are finite, and a mapped file is checked by who maps it: reading it here would fill memory
+    if not isinstance(states, np.memmap):  # a mapped file is checked by who maps it, not again by every part of it
+        _check_finite(states)
+
+
+def _check_finite(states: np.ndarray) -> None:
+    """Refuse states that are not finite in float32, which networks compute in."""
+    if states.dtype.kind != "f":
+        return
     start = 0
     for rows in row_blocks(states):
         with np.errstate(over="ignore"):  # networks compute in float32; what does not fit becomes infinite
@@ -452,7 +461,8 @@ def _check_times(times: np.ndarray, offsets: np.ndarray) -> None:
         )
 
 
-def _check_actions(actions: np.ndarray, num_states: int) -> None:
+def _check_actions(actions: np.ndarray, offsets: np.ndarray) -> None:
+    num_states = int(offsets[-1])
     if actions.ndim != 2 or actions.dtype != np.float32:
         raise InputError(
             f"Actions must be a float32 array of shape (N, A), not {actions.dtype} {actions.shape}; "
@@ -463,3 +473,7 @@ def _check_actions(actions: np.ndarray, num_states: int) -> None:
             f"There are {len(actions)} actions for {num_states} states; give one action per state "
             "(the last of an episode is never used)."
         )
+    bad = np.concatenate([~np.isfinite(rows).all(axis=1) for rows in row_blocks(actions)])
+    bad[offsets[1:] - 1] = False
+    if bad.any():
+        raise InputError(f"Action {int(np.argmax(bad))} is NaN or infinite; repair it, or leave actions out.")

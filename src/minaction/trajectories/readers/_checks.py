@@ -11,8 +11,9 @@ from ...errors import InputError, MissingExtra
 
 _GIB = 1 << 30
 MOST_BYTES = 64 * _GIB
-_SUSPICIOUS_BYTES = _GIB
-_SUSPICIOUS_RATIO = 1000  # recorded data never compresses like this; a file made to exhaust memory does
+_SUSPICIOUS_BYTES = _GIB // 4
+_SUSPICIOUS_RATIO = 100  # recorded data never compresses like this; a file made to exhaust memory does
+_OWN_LIMIT = "MINACTION_MAX_GIB"
 
 
 @contextlib.contextmanager
@@ -46,12 +47,13 @@ def parsing(path: str | Path, kind: str) -> Iterator[None]:
 
 def refuse_if_too_large(path: str | Path, what: str, num_bytes: int, stored_bytes: int) -> None:
     """Compare what a file says it holds with the memory there is, before any of it is unpacked."""
-    if num_bytes > _SUSPICIOUS_BYTES and num_bytes > _SUSPICIOUS_RATIO * max(stored_bytes, 1):
+    own = _own_limit()
+    if own is None and num_bytes > _SUSPICIOUS_BYTES and num_bytes > _SUSPICIOUS_RATIO * max(stored_bytes, 1):
         raise InputError(
             f"{path}: {what} would unpack from {stored_bytes} bytes to {num_bytes / _GIB:.1f} GiB, which no "
-            "recorded data does; it was not read."
+            f"recorded data does; if it is really yours, set {_OWN_LIMIT} to the GiB that it may take."
         )
-    limit = min(MOST_BYTES, _physical_memory())
+    limit = min(MOST_BYTES, _physical_memory()) if own is None else own
     if num_bytes > limit:
         raise InputError(
             f"{path}: {what} needs {num_bytes / _GIB:.1f} GiB of memory, but at most {limit / _GIB:.1f} GiB may be "
@@ -63,6 +65,15 @@ def list_names(names: Iterable[str]) -> str:
     """Names for an error message, shortened where there are many."""
     listed = [repr(name) for name in names]
     return ", ".join(listed[:8]) + (", ..." if len(listed) > 8 else "") if listed else "nothing"
+
+
+def _own_limit() -> int | None:
+    """What a person allows a file to take, in bytes; None if nothing was said."""
+    text = os.environ.get(_OWN_LIMIT, "")
+    try:
+        return int(float(text) * _GIB) if text else None
+    except (ValueError, OverflowError):
+        raise InputError(f"{_OWN_LIMIT} is {text!r}; set it to a number of GiB.") from None
 
 
 def _physical_memory() -> int:

@@ -20,9 +20,7 @@ def read_hdf5(path: Path, keep_actions: bool) -> Trajectories:
         import h5py
     except ImportError:
         raise MissingExtra(f"Reading {path}", "minari") from None
-    with parsing(path, "HDF5"):
-        file = h5py.File(path, "r")
-    with file, naming(path):
+    with naming(path), parsing(path, "HDF5"), h5py.File(path, "r") as file:  # damaged ones fail anywhere
         arrays = _HDF5Arrays(path, file)
         if "observations" in arrays and not any(name in arrays for name in (*ENDS, "valids", "offsets")):
             raise InputError(
@@ -43,14 +41,11 @@ class _HDF5Arrays(Mapping[str, np.ndarray]):
         import h5py
 
         with parsing(self._path, "HDF5"):
-            # Data in another file is not this file's, and an untrusted file could name any.
-            if isinstance(self._file.get(name, getlink=True), h5py.ExternalLink):
-                raise InputError(f"{self._path}: {name!r} is a link to another file; give that file instead.")
+            refuse_link(self._path, name, self._file.get(name, getlink=True))
             dataset = self._file[name]
             if not isinstance(dataset, h5py.Dataset):
                 raise InputError(f"{self._path}: {name!r} is a group, not a data set; is this a file of another kind?")
-            if dataset.external or dataset.is_virtual:
-                raise InputError(f"{self._path}: the numbers of {name!r} lie in other files; copy them into one first.")
+            refuse_elsewhere(self._path, name, dataset)
             if dataset.dtype.kind not in "biufS" or dataset.shape is None:
                 described = "object references" if h5py.check_ref_dtype(dataset.dtype) else str(dataset.dtype)
                 raise InputError(f"{self._path}: {name!r} holds {described}, not numbers; save it as numbers.")
@@ -65,3 +60,19 @@ class _HDF5Arrays(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self._file.keys())
+
+
+def refuse_link(path: Path, name: str, link: Any) -> None:
+    """Data in another file is not this file's, and an untrusted file could name any; a soft link may lead there too."""
+    import h5py
+
+    if isinstance(link, h5py.ExternalLink):
+        raise InputError(f"{path}: {name!r} is a link to another file; give that file instead.")
+    if isinstance(link, h5py.SoftLink):
+        raise InputError(f"{path}: {name!r} is a link; copy the data to its place.")
+
+
+def refuse_elsewhere(path: Path, name: str, dataset: Any) -> None:
+    """Refuse a data set whose numbers lie in other files."""
+    if dataset.external or dataset.is_virtual:
+        raise InputError(f"{path}: the numbers of {name!r} lie in other files; copy them into one first.")

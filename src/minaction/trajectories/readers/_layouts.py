@@ -46,6 +46,9 @@ def arrange(arrays: Mapping[str, np.ndarray], keep_actions: bool) -> Trajectorie
             f"(it holds {list_names(arrays)}); rename the one that holds the states."
         )
     given = arrays[name]
+    if given.size == 0:
+        # A shape such as (1000000000, 0, 2) takes no bytes, but what is made of it would.
+        raise InputError(f"The array {name!r} of shape {given.shape} holds no states; record at least two.")
     offsets, axes = _offsets(arrays, name, given)
     states = _rows(given, name, axes)
     actions = _actions(arrays["actions"], axes) if keep_actions and "actions" in arrays else None

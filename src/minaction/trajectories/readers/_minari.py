@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories, kept_type
 from ._checks import naming, parsing, refuse_if_too_large
+from ._d4rl import refuse_elsewhere, refuse_link
 
 if TYPE_CHECKING:
     import gymnasium
@@ -85,13 +86,16 @@ def read_minari(folder: Path, keep_actions: bool) -> Trajectories:
         if metadata.get("data_format") == "hdf5":
             _refuse_too_large(folder)
         dataset = minari.MinariDataset(str(folder))
-        episodes, actions = [], []
+        episodes, actions, num_bytes = [], [], 0
         for episode in dataset.iterate_episodes():
             where = f"{folder}: episode {episode.id}"
             episodes.append(_states(dataset.observation_space, episode.observations, where))
             if keep_actions:
                 taken = _flat(dataset.action_space, episode.actions, f"{where} (actions)")
                 actions.append(np.concatenate([taken, np.zeros((1, taken.shape[1]), dtype=np.float32)]))
+                num_bytes += actions[-1].nbytes
+            num_bytes += episodes[-1].nbytes
+            refuse_if_too_large(folder, "the data set", 2 * num_bytes, 2 * num_bytes)  # they are joined in the end
     with naming(folder):
         return Trajectories.from_episodes(episodes, actions=actions if keep_actions else None)
 
@@ -139,7 +143,11 @@ def _numbers(values: Any, where: str) -> np.ndarray:
 def _one_hot(choices: np.ndarray, count: int, where: str) -> np.ndarray:
     if ((choices < 0) | (choices >= count)).any():
         raise InputError(f"{where} holds a choice that is not among its {count}; write the data set again.")
-    return np.eye(count, dtype=np.float32)[choices.astype(np.int64)]
+    num_bytes = 4 * len(choices) * count
+    refuse_if_too_large(where, f"a choice among {count} at every step", num_bytes, num_bytes)
+    rows = np.zeros((len(choices), count), dtype=np.float32)
+    rows[np.arange(len(choices)), choices.astype(np.int64)] = 1.0
+    return rows
 
 
 def _refuse_too_large(folder: Path) -> None:
@@ -147,13 +155,22 @@ def _refuse_too_large(folder: Path) -> None:
 
     path = folder / "main_data.hdf5"
     num_bytes = stored_bytes = 0
+    datasets: list[tuple[str, Any]] = []
 
     def add(name: str, item: Any) -> None:
         nonlocal num_bytes, stored_bytes
-        if isinstance(item, h5py.Dataset) and "/observations" in name:
+        if isinstance(item, h5py.Dataset):
+            datasets.append((name, item))
+        if isinstance(item, h5py.Dataset) and ("/observations" in name or "/actions" in name):
             num_bytes += item.nbytes
             stored_bytes += item.id.get_storage_size()
 
     with h5py.File(path, "r") as file:
+        # What is raised while HDF5 visits comes out as something else, so it is raised afterwards.
+        found = file.visititems_links(lambda name, link: None if isinstance(link, h5py.HardLink) else (name, link))
+        if found is not None:
+            refuse_link(path, *found)
         file.visititems(add)
-    refuse_if_too_large(path, "the observations", num_bytes, stored_bytes)
+        for name, item in datasets:
+            refuse_elsewhere(path, name, item)
+    refuse_if_too_large(path, "the data set", num_bytes, stored_bytes)

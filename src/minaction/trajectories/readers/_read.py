@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..._files import check_regular
 from ...errors import InputError
 from .._dataset import Trajectories
 from ._base import READERS, Reader
@@ -12,6 +13,7 @@ from ._base import READERS, Reader
 def read_file(path: str | Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
     """Recorded episodes from a file, or from a folder that is a data set; `minaction.read` explains the options."""
     path = Path(path).expanduser()
+    check_regular(path)
     reader = _reader_for(path)
     if memory_map and not reader.mappable:
         raise InputError(f"{path} cannot be memory-mapped; convert it to .safetensors first.")

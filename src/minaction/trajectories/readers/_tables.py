@@ -52,6 +52,11 @@ class _Columns:
         if not self.states:
             raise InputError(f"There is no column left for the state (there are {list_names(names)}); add some.")
 
+    def used(self, keep_actions: bool) -> list[str]:
+        """The names of the columns that are read."""
+        time = [] if self.time is None else [self.time]
+        return [self.names[k] for k in (self.episode, *time, *self.states, *(self.actions if keep_actions else ()))]
+
 
 def read_csv(path: Path, keep_actions: bool) -> Trajectories:
     """A comma-separated log whose first line names the columns."""
@@ -85,18 +90,17 @@ def read_csv(path: Path, keep_actions: bool) -> Trajectories:
 
 def read_parquet(path: Path, keep_actions: bool) -> Trajectories:
     """A Parquet log; a column of equally long lists counts as several columns."""
-    try:
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise MissingExtra(f"Reading {path}", "tables") from None
-    with naming(path), parsing(path, "Parquet"), parquet.ParquetFile(path) as file:
+    with naming(path), parsing(path, "Parquet"), _opened(path) as file:
         columns = _Columns(file.schema_arrow.names)
+        wanted = columns.used(keep_actions)
+        _check_types(file.schema_arrow, columns, wanted)
         groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
-        pieces = [group.column(k) for group in groups for k in range(group.num_columns)]
+        every = (group.column(k) for group in groups for k in range(group.num_columns))
+        pieces = [piece for piece in every if _belongs(piece.path_in_schema, wanted)]
         # Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory.
         unpacked = max(sum(piece.total_uncompressed_size for piece in pieces), 8 * sum(p.num_values for p in pieces))
         refuse_if_too_large(path, "the table", unpacked, path.stat().st_size)
-        table = file.read()
+        table = file.read(columns=wanted)  # names of episodes stay as they are stored, each once
         states = _numbers(table, columns, columns.states)
         return Trajectories.from_flat(
             states,
@@ -104,6 +108,36 @@ def read_parquet(path: Path, keep_actions: bool) -> Trajectories:
             None if columns.time is None else _times(table, columns),
             _numbers(table, columns, columns.actions) if keep_actions and columns.actions else None,
         )
+
+
+def _opened(path: Path) -> Any:
+    """A Parquet file, whose texts are read as a dictionary and numbers of its entries: repeated ones cost nothing."""
+    try:
+        import pyarrow.parquet as parquet
+        import pyarrow.types as types
+    except ImportError:
+        raise MissingExtra(f"Reading {path}", "tables") from None
+    schema = parquet.read_schema(path)
+    texts = [field.name for field in schema if types.is_string(field.type) or types.is_binary(field.type)]
+    return parquet.ParquetFile(path, read_dictionary=texts)
+
+
+def _check_types(schema: Any, columns: _Columns, wanted: list[str]) -> None:
+    """Refuse columns that hold no numbers before any of them is unpacked."""
+    import pyarrow.types as types
+
+    for k in (*columns.states, *columns.actions):
+        kind = schema.field(k).type
+        while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+            kind = kind.value_type
+        if columns.names[k] in wanted and not _is_numeric(kind):
+            shown = kind.value_type if types.is_dictionary(kind) else kind
+            raise InputError(f"The column {columns.names[k]!r} holds {shown}, not numbers; convert or remove it.")
+
+
+def _belongs(path: str, wanted: list[str]) -> bool:
+    """Whether a stored column is one of those wanted, or a part of one."""
+    return any(path == name or path.startswith(f"{name}.") for name in wanted)
 
 
 def _append_numbers(values: array, row: list[str], wanted: Iterable[int], columns: _Columns, line: int) -> None:
@@ -129,7 +163,7 @@ def _time(cell: str, line: int) -> float:
 
 
 def _column(table: Any, columns: _Columns, k: int) -> Any:
-    column = table.column(k).combine_chunks()
+    column = table.column(columns.names[k]).unify_dictionaries().combine_chunks()
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
         raise InputError(f"Row {row} of column {columns.names[k]!r} is empty; fill or remove it.")
@@ -140,8 +174,8 @@ def _identities(table: Any, columns: _Columns) -> np.ndarray:
     import pyarrow.types as types
 
     column = _column(table, columns, columns.episode)
-    if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+    if types.is_dictionary(column.type):  # the number of a name does as well as the name
+        column = column.indices
     if types.is_nested(column.type):
         raise InputError(f"The column {columns.names[columns.episode]!r} holds {column.type}; give one value per row.")
     return column.to_numpy(zero_copy_only=False)
@@ -178,10 +212,16 @@ def _numeric(column: Any, name: str) -> np.ndarray:
     import pyarrow.types as types
 
     kind = column.type
-    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
+    numeric = _is_numeric(kind)
     if not numeric or column.null_count:
         described = f"{kind}, not numbers" if not numeric else "lists with empty places"
         raise InputError(f"The column {name!r} holds {described}; convert or remove it.")
     if types.is_boolean(kind):
         column = column.cast("uint8")
     return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+
+
+def _is_numeric(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)

@@ -1,0 +1,85 @@
+"""`Units`: what a recording is measured in, taken off before float32 sees it and put back on every distance.
+
+Networks compute in float32, which keeps seven digits: of Unix times or map coordinates nothing would be left. And
+objectives count in steps, whatever clock the recording was made with.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ._mapped import row_blocks
+from .trajectories import Trajectories
+
+_FAR = 1 << 10
+"""An input whose mean is so many deviations from 0 is centred: float32 then has at least four digits for the rest."""
+_MOST_ROWS = 1 << 20
+_COARSE = 1e-2
+"""Recorded numbers that lie so many deviations apart, because their type holds no others, have lost what they meant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """An origin of the states, in float64, None where that is 0; and the time of a typical step."""
+
+    origin: np.ndarray | None = None
+    time: float = 1.0
+
+    @classmethod
+    def of(cls, data: Trajectories) -> Units:
+        """The units of a recording: ordinary ones, and no origin, for ordinary data."""
+        return cls(_origin(data.states), _step_time(data))
+
+    def centred(self, states: Any) -> Any:
+        """States as networks take them: as they are, or as float32 from the origin."""
+        if self.origin is None:
+            return states
+        return (np.asarray(states, np.float64) - self.origin).astype(np.float32)
+
+    def in_steps(self, data: Trajectories) -> Trajectories:
+        """`data` with its times in typical steps, from the start of every episode."""
+        if data.times is None:
+            return data
+        begins = np.repeat(data.times[data.offsets[:-1]], data.lengths)
+        return replace(data, times=(data.times - begins) / self.time)
+
+
+ORDINARY = Units()
+"""Steps are counted, and states are near 0."""
+
+
+def _origin(states: np.ndarray) -> np.ndarray | None:
+    if states.dtype.kind != "f":
+        return None
+    count, first = 0, np.asarray(states[0], np.float64)
+    total, squares = np.zeros_like(first), np.zeros_like(first)
+    stride = -(-len(states) // _MOST_ROWS)
+    for block in row_blocks(states):  # differences to the first state: squares of large numbers would hide small ones
+        rows = block[::stride]
+        away = rows.astype(np.float64) - first
+        count, total, squares = count + len(rows), total + away.sum(axis=0), squares + (away**2).sum(axis=0)
+    mean = total / count
+    deviation = np.sqrt(np.maximum(0.0, squares / count - mean**2))
+    mean += first
+    step = np.abs(mean) * np.finfo(states.dtype).eps  # between two numbers of this type
+    if ((deviation > 0) & (step > _COARSE * deviation)).any():
+        where = np.flatnonzero(((deviation > 0) & (step > _COARSE * deviation)).ravel()).tolist()
+        warnings.warn(
+            f"Inputs {where[:8]} change by hardly more than {states.dtype} can tell apart at their size; record them "
+            "as float64, or from a nearer origin.",
+            stacklevel=2,
+        )
+    far = (deviation > 4 * step) & (np.abs(mean) > _FAR * deviation)
+    return np.where(far, mean, 0.0) if far.any() else None
+
+
+def _step_time(data: Trajectories) -> float:
+    """The median time of one recorded step."""
+    if data.times is None:
+        return 1.0
+    steps = np.delete(np.diff(data.times), data.offsets[1:-1] - 1)
+    return float(np.median(steps))
