@@ -42,7 +42,7 @@ class Training:
     def of(cls, run: Run, source: Source | None = None) -> Training:
         """What a run's folder asks for."""
         config = run.config
-        source = source or Source(config.data, config.seeds, config.episodes)
+        source = source or Source(config.data, config.seeds, config.episodes, config.table)
         return cls(
             make_objective(config.objective, config.settings),
             [source.data(seed) for seed in config.seeds],

@@ -137,6 +137,8 @@ class Trainer:
                 ),
                 self.data[k].state_shape,
                 self.data[k].states.dtype.name,
+                self.data[k].columns,
+                self.data[k].time_unit,
             )
             for k, seed in enumerate(self.seeds)
         ]

@@ -85,14 +85,19 @@ def read_minari(folder: Path, keep_actions: bool) -> Trajectories:
         if metadata.get("data_format") == "hdf5":
             _refuse_too_large(folder)
         dataset = minari.MinariDataset(str(folder))
-        episodes, actions = [], []
-        for episode in dataset.iterate_episodes():
-            where = f"{folder}: episode {episode.id}"
-            episodes.append(_states(dataset.observation_space, episode.observations, where))
-            if keep_actions:
-                taken = _flat(dataset.action_space, episode.actions, f"{where} (actions)")
-                actions.append(np.concatenate([taken, np.zeros((1, taken.shape[1]), dtype=np.float32)]))
-    with naming(folder):
+        return episodes_of_minari(dataset, str(folder), keep_actions)
+
+
+def episodes_of_minari(dataset: Any, name: str, keep_actions: bool) -> Trajectories:
+    """The episodes of an opened data set."""
+    episodes, actions = [], []
+    for episode in dataset.iterate_episodes():
+        where = f"{name}: episode {episode.id}"
+        episodes.append(_states(dataset.observation_space, episode.observations, where))
+        if keep_actions:
+            taken = _flat(dataset.action_space, episode.actions, f"{where} (actions)")
+            actions.append(np.concatenate([taken, np.zeros((1, taken.shape[1]), dtype=np.float32)]))
+    with naming(name):
         return Trajectories.from_episodes(episodes, actions=actions if keep_actions else None)
 
 
