@@ -70,8 +70,9 @@ class Progress:
         edges = np.flatnonzero(np.diff(np.concatenate([[False], self.wasted, [False]]).astype(np.int8)))
         found = []
         for start, stop in edges.reshape(-1, 2).tolist():
-            passed = self.times[stop - 1] - self.times[start]
-            found.append(Stretch(start, stop, max(0.0, float(passed - (self._best[start] - self._best[stop - 1])))))
+            before, after = max(start - 1, 0), min(stop, len(self.times) - 1)
+            passed, gained = self.times[after] - self.times[before], self._best[before] - self._best[after]
+            found.append(Stretch(start, stop, max(0.0, float(passed - gained))))
         return tuple(found)
 
     @property

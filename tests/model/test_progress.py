@@ -58,7 +58,7 @@ def learned() -> tuple[ma.DistanceModel, list[np.ndarray], list[np.ndarray]]:
     times = [DT * np.arange(len(states)) for states in episodes]
     data = ma.Trajectories.from_episodes(episodes, times, columns=["x", "y"], time_unit="s")
     objective = ma.MadDist(encoder=ma.MLP(hidden=(64, 64), latent=32), learning_rate=1e-3)
-    model = ma.fit(data, objective, steps=3000, progress=False)
+    model = ma.fit(data, objective, steps=1500, progress=False)
     model.save("/tmp/minaction-test-progress.safetensors")
     return model, episodes, wasted
 

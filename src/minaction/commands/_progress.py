@@ -76,12 +76,12 @@ def _write(path: Path, data: Trajectories, episodes: list[Along]) -> None:
         with atomic_write(path) as file:
             parquet.write_table(pa.table(columns), file)
         return
-    with atomic_write(path) as file, io.TextIOWrapper(file, encoding="utf-8", newline="") as text:
-        rows = csv.writer(text)
-        rows.writerow(columns)
-        rows.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
-        text.flush()
-        text.detach()
+    text = io.StringIO(newline="")
+    rows = csv.writer(text)
+    rows.writerow(columns)
+    rows.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+    with atomic_write(path) as file:
+        file.write(text.getvalue().encode())
 
 
 def _show(console: Console, episodes: list[Along], worst: int) -> None:
