@@ -48,6 +48,15 @@ class Trainer:
     or cut into other chunks; on a CPU also whatever other seeds are trained on the same data. With several `devices`
     each takes a part of every batch; sums are then taken in another order, and weights agree to rounding, as they do
     for another number of seeds on an accelerator, and beside seeds whose own data are larger.
+
+    >>> import minaction as ma
+    >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
+    >>> tiny = ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8))
+    >>> trainer = ma.Trainer(tiny, data, steps=4, seeds=(0, 1))
+    >>> trainer.advance(4)["loss"].shape
+    (2,)
+    >>> len(trainer.models())
+    2
     """
 
     def __init__(
