@@ -1,6 +1,6 @@
 """The default objective beside MadDist and TautDist, line by line, from the raw numbers in `results/`.
 
-    python reproductions/print_default.py
+python reproductions/print_default.py
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def cell(seeds: list[dict[str, Any]], truth: str) -> str:
         if not values:
             continue
         text = f"{fmean(values):.{decimals}f}"
-        parts.append(f"{text} ({min(values):.{decimals}f}–{max(values):.{decimals}f})" if measure == "pearson" else text)
+        parts.append(
+            f"{text} ({min(values):.{decimals}f}–{max(values):.{decimals}f})" if measure == "pearson" else text
+        )
     return " / ".join(parts)
 
 

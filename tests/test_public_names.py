@@ -22,6 +22,8 @@ def test_every_public_name_resolves_and_is_explained(name: str) -> None:
     if inspect.isclass(found) or inspect.isfunction(found):
         assert inspect.getdoc(found), "it has no docstring"
         assert found.__name__ == name
+        if not (inspect.isclass(found) and issubclass(found, Exception)):
+            assert ">>>" in (found.__doc__ or ""), "it has no example"
     else:
         assert isinstance(found, Registry) or name == "Event"
 

@@ -13,10 +13,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from ._distance import Architecture, Distance
 from ._files import read_tensors, write_tensors
+from ._remaining import Progress
 from ._trees import named_leaves, with_named_leaves
 from ._units import Units
 from .encoders import EncoderModule
@@ -24,6 +26,7 @@ from .encoders._inputs import no_statistics
 from .errors import InputError
 from .quasimetrics import QuasimetricModule
 from .quasimetrics._pairs import distances_of_all_pairs
+from .trajectories import Episode, Trajectories
 from .trajectories._dataset import KEPT
 
 # What one block of pairs may need while `pairwise` and `nearest` work, besides the embeddings and the result.
@@ -51,8 +54,9 @@ class DistanceModel:
     """How many actions lead from one state to another, learned from recorded states.
 
     `network` is the trained pytree, `architecture` describes it, and `state_shape` and `state_dtype` say what a state
-    is: images that were recorded as uint8 are asked about as uint8. `units` are those of the recording: the network
-    takes states from their origin, and measures in typical steps.
+    is: images that were recorded as uint8 are asked about as uint8. `columns` are the names of a state's numbers, if
+    the recording had some, and `unit` is that of its clock, such as "s", and of every distance; "" for actions. `units`
+    are the recording's origin and typical step: the network takes states from there, and measures in such steps.
 
     >>> import minaction as ma
     >>> data = ma.read("cliffwalking", episodes=5)
@@ -69,6 +73,8 @@ class DistanceModel:
         state_shape: tuple[int, ...],
         state_dtype: str = "float32",
         units: Units | None = None,
+        columns: tuple[str, ...] = (),
+        unit: str = "",
     ) -> None:
         self.network = network
         self.architecture = architecture
@@ -76,6 +82,8 @@ class DistanceModel:
         self.state_shape = tuple(state_shape)
         self.state_dtype = state_dtype
         self.units = units or Units()
+        self.columns = tuple(columns)
+        self.unit = unit
 
     def __repr__(self) -> str:
         made = self.provenance
@@ -152,6 +160,54 @@ class DistanceModel:
         shape = (*self._lead(query), k)
         return index.reshape(shape), best.reshape(shape)
 
+    # ---------------------------------------------------------------- how far along
+
+    def remaining(self, states: ArrayLike, goals: ArrayLike | Trajectories) -> np.ndarray:
+        """The time from each of the states (..., *state_shape) to the nearest of the goals, (...) float32.
+
+        `goals` is one state, several (G, *state_shape), or recorded episodes, whose last states are the goals: those of
+        the episodes that succeeded, `data.filter(...)`, for example.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=5)
+        >>> model = ma.fit(data, steps=2, progress=False)
+        >>> model.remaining(data.states[:7], data).shape
+        (7,)
+        """
+        if isinstance(goals, Trajectories):
+            goals = goals.states[goals.offsets[1:] - 1]
+        given = np.asarray(states)
+        lead = self._lead(self._states(given))
+        targets = self._embed_rows(np.asarray(goals).reshape(-1, *np.shape(goals)[-len(self.state_shape) :]))
+        if len(targets) == 0:
+            raise InputError("There is no goal; give at least one state.")
+        sources = self._embed_rows(given.reshape(-1, *self.state_shape))
+        count = len(sources)
+        # For the next power of two rows, so that episodes of other lengths take no new program.
+        sources = np.pad(sources, [(0, (1 << max(0, count - 1).bit_length()) - count), (0, 0)], mode="edge")
+        step = max(1, WORKING_BYTES // (4 * len(targets)))
+        parts = [self._all_pairs(sources[part], targets).min(axis=1) for part in _parts(len(sources), step)]
+        return np.concatenate(parts)[:count].reshape(lead)
+
+    def progress(self, episode: Episode | ArrayLike, goals: ArrayLike | Trajectories | None = None) -> Progress:
+        """How far along an episode is at each of its states, and where it lost time.
+
+        Args:
+            episode: one of recorded `Trajectories`, or its states (T, *state_shape), a step apart.
+            goals: as for `remaining`; where the episode itself ends if None.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=5)
+        >>> model = ma.fit(data, steps=2, progress=False)
+        >>> model.progress(data[0]).done.shape == data[0].times.shape
+        True
+        """
+        states = self._as_rows(episode.states if isinstance(episode, Episode) else episode)
+        times = episode.times if isinstance(episode, Episode) else np.arange(len(states), dtype=np.float64)
+        if len(states) == 0:
+            raise InputError("The episode has no states; give at least one.")
+        return Progress(times, self.remaining(states, states[-1] if goals is None else goals), self.unit)
+
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | Path) -> None:
@@ -161,6 +217,8 @@ class DistanceModel:
             "state_shape": list(self.state_shape),
             "state_dtype": self.state_dtype,
             "step_time": self.units.time,
+            "columns": list(self.columns),
+            "unit": self.unit,
             "provenance": asdict(self.provenance),
         }
         origin = {} if self.units.origin is None else {"origin": self.units.origin}
@@ -177,6 +235,7 @@ class DistanceModel:
             if np.dtype(dtype) not in KEPT:
                 raise InputError(f"its states are of type {dtype}")
             units = _units(tensors.pop("origin", None), header.get("step_time", 1.0), shape)
+            columns, unit = tuple(map(str, header.get("columns", ()))), str(header.get("unit", ""))
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
             network = with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors))
         except (KeyError, TypeError, ValueError) as error:
@@ -184,7 +243,7 @@ class DistanceModel:
                 f"{path} does not describe a model that can be built here ({str(error).rstrip('.')}); it may come from "
                 "another version, or need a package that is not installed."
             ) from error
-        return cls(network, architecture, provenance, shape, dtype, units)
+        return cls(network, architecture, provenance, shape, dtype, units, columns, unit)
 
     # ---------------------------------------------------------------- inside
 
@@ -211,7 +270,7 @@ class DistanceModel:
         if dtype.kind == "f":
             if self.units.origin is None:
                 return jnp.asarray(values, jnp.float32)
-            if isinstance(values, jax.core.Tracer):  # inside somebody's compiled code there is no float64
+            if isinstance(values, Tracer):  # inside somebody's compiled code there is no float64
                 return jnp.asarray(values - self.units.origin, jnp.float32)
             return jnp.asarray(self.units.centred(values))
         given = values if isinstance(values, jax.Array) else np.asarray(values)

@@ -6,6 +6,7 @@ import importlib
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Union
 
@@ -20,6 +21,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "train": (options.Train, "_train"),
     "evaluate": (options.Evaluate, "_inspect"),
     "distance": (options.Distance, "_inspect"),
+    "progress": (options.Progress, "_progress"),
     "plan": (options.Plan, "_plan"),
     "suite": (options.Suite, "_suite"),
     "reproduce": (options.Reproduce, "_reproduce"),
@@ -45,13 +47,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name, command = parse(arguments)
         choose_device(getattr(command, "device", "auto"))
         module = importlib.import_module(f".commands.{COMMANDS[name][1]}", __package__)
-        return getattr(module, name)(command)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            return getattr(module, name)(command)
     except InputError as error:
         print(f"minaction: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("minaction: stopped; the same command goes on from the last checkpoint.", file=sys.stderr)
         return 130
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
+    """Our warnings as one line without the place in the source; those of libraries are for developers."""
+    if issubclass(category, UserWarning):
+        print(f"minaction: {message}", file=sys.stderr)
 
 
 def parse(arguments: Sequence[str]) -> tuple[str, object]:

@@ -134,7 +134,7 @@ def test_parquet_of_several_row_groups_and_repeated_names_is_read(tmp_path):
         ({"episode": [1, 1, 2, 2, 1, 1, 1]}, "goes on at row 4 after another episode"),
         ({"time": [0.0, 0.5, 0.5, 7.0, 8.0, 0.0, 1.0]}, "times must increase"),
         ({"time": ["early"] * ROWS}, "time"),
-        ({"x": [0.0, 0.0, float("nan"), 0.0, 0.0, 0.0, 0.0]}, "state 2 holds NaN"),
+        ({"x": [0.0, 0.0, float("nan"), 0.0, 0.0, 0.0, 0.0]}, "1 value is missing, in 'x' (1), first in "),
         ({"x": [0.0, 0.0, None, 0.0, 0.0, 0.0, 0.0]}, "'x'"),
         ({"x": ["a"] * ROWS}, "'x'"),
         ({"episode": [1, 1, None, 1, 1, 1, 1]}, "episode"),

@@ -14,6 +14,7 @@ from ..trajectories import Trajectories
 from ..trajectories._writers import convert
 from ._options import Data
 from ._show import make_console
+from ._table import table_words
 
 
 def data(options: Data) -> int:
@@ -30,7 +31,7 @@ def data(options: Data) -> int:
     if options.action == "draw":
         return _draw(console, options)
     with console.status(f"reading {escape(options.source)}"):
-        found = read(options.source, keep_actions=options.keep_actions, seed=options.seed)
+        found = read(options.source, keep_actions=options.keep_actions, seed=options.seed, **table_words(options))
     if options.action == "convert":
         with console.status(f"writing {escape(str(options.target))}"):
             convert(found, options.target)

@@ -20,7 +20,7 @@ def evaluate(options: Evaluate) -> int:
     run = Run.open(options.run)
     config = run.config
     models = {seed: DistanceModel.load(run.model_path(seed)) for seed in config.seeds}
-    source = Source(config.data, config.seeds, config.episodes)
+    source = Source(config.data, config.seeds, config.episodes, config.table)
     with console.status(f"preparing {escape(config.data)}"):
         found = [
             judge(model, source.truths(seed), step=model.provenance.steps, seed=seed) for seed, model in models.items()
@@ -43,5 +43,5 @@ def distance(options: Distance) -> int:
     back = np.array([model.distance(options.target, options.source) for model in models])
     for arrow, values in (("from -> to", there), ("to -> from", back)):
         spread = f"  (seeds {values.min():.2f} to {values.max():.2f})" if len(values) > 1 else ""
-        print(f"{arrow}: {values.mean():.2f} actions{spread}")
+        print(f"{arrow}: {values.mean():.2f} {models[0].unit or 'actions'}{spread}")
     return 0

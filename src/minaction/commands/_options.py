@@ -11,8 +11,26 @@ from tyro.conf import Positional, UseAppendAction, arg
 Device = Literal["auto", "cpu", "gpu"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """What the columns of a table (.csv, .parquet) are."""
+
+    episode: str | None = None
+    """Of a table, as the following: the column that tells episodes apart; `episode` by default."""
+    time: str | None = None
+    """The column with the clock, numbers or dates; `time`, `timestamp` or the like by default."""
+    unit: str | None = None
+    """Of the clock, such as s or ms; told from the column by default."""
+    states: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
+    """The columns that make a state; all that are left by default."""
+    drop: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
+    """Columns to leave out."""
+    missing: Literal["refuse", "drop", "split"] = "refuse"
+    """Where a value is missing: refuse the table, drop the row, or split the episode there."""
+
+
 @dataclass(frozen=True)
-class Train:
+class Train(Table):
     """Learn a distance.
 
     For example
@@ -20,6 +38,7 @@ class Train:
       minaction train my_log.npz --seeds 5
       minaction train cliffwalking --objective maddist --steps 50000
       minaction train cliffwalking --objective maddist --set separation_weight=5 encoder.fourier=64
+      minaction train log.csv --episode run_id --time stamp --states x y heading --missing split
       minaction train cliffwalking --set quasimetric=iqe quasimetric.component_size=8 encoder.hidden=256,256
     """
 
@@ -78,6 +97,27 @@ class Distance:
     """The state to start from."""
     target: Annotated[tuple[float, ...], arg(name="to", metavar="NUMBER ...")]
     """The state to reach."""
+
+
+@dataclass(frozen=True)
+class Progress(Table):
+    """How far along recorded episodes are, how long they have to go, and where they lost time.
+
+    For example
+      minaction progress runs/log-maddist
+      minaction progress runs/log-maddist new_log.csv --goal 0.4 1.2 --out progress.csv
+    """
+
+    run: Positional[Path]
+    """Folder of a run, or a model file."""
+    log: Positional[str | None] = None
+    """A file of episodes; that of the run by default, whose columns are taken too unless other ones are named."""
+    goal: Annotated[tuple[float, ...], arg(metavar="NUMBER ...")] = ()
+    """The state to reach; wherever an episode of the log ends, if not given."""
+    out: Path = Path("progress.csv")
+    """The table to write, .csv or .parquet: a row for every state."""
+    worst: int = 10
+    """How many episodes to show."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +264,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Data:
+class Data(Table):
     """Make, inspect and convert data sets.
 
     For example

@@ -25,6 +25,7 @@ from ..training._run import check_free, empty_run, foreign_files, is_run
 from ..training._tracking import tracking
 from ._options import Train
 from ._show import make_console, print_agreement
+from ._table import table_options
 
 
 def train(options: Train) -> int:
@@ -34,7 +35,7 @@ def train(options: Train) -> int:
     _check_device()
     name = f"{Path(options.data).stem}-{options.objective}"
     path = Path(os.path.realpath(options.out or Path("runs") / name))
-    source = Source(config.data, config.seeds, config.episodes)
+    source = Source(config.data, config.seeds, config.episodes, config.table)
     _recover(path)
     if options.overwrite and is_run(path):
         _check_foreign(path)
@@ -191,6 +192,7 @@ def _config(options: Train) -> RunConfig:
         seeds=tuple(range(options.first_seed, options.first_seed + options.seeds)),
         evaluations=min(options.evaluations, steps),
         episodes=options.episodes,
+        table=table_options(options),
     )
 
 

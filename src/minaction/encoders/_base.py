@@ -26,7 +26,15 @@ ENCODERS: Registry[Any] = Registry("encoder", "minaction.encoders", _own)
 
 
 class EncoderModule(eqx.Module):
-    """What an encoder builds: states to embeddings, with weights that are trained."""
+    """What an encoder builds: states to embeddings, with weights that are trained.
+
+    >>> import jax.numpy as jnp
+    >>> import minaction as ma
+    >>> data = ma.Trajectories.from_episodes([jnp.eye(3)])
+    >>> model = ma.fit(data, ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=16)), steps=1, progress=False)
+    >>> model.network.encoder(jnp.eye(3)).shape
+    (3, 16)
+    """
 
     @abstractmethod
     def __call__(self, states: Shaped[Array, " n *shape"]) -> Float[Array, "n latent"]:

@@ -64,6 +64,10 @@ class Ensemble(Encoder):
     """Several encoders of one kind with weights of their own; the embedding is the mean of theirs.
 
     Hilbert trains two. An objective that wants each alone asks the module for its `members`.
+
+    >>> import minaction as ma
+    >>> ma.Ensemble(ma.MLP(hidden=(512, 512), latent=32), size=3).latent_size
+    32
     """
 
     name: ClassVar[str] = "ensemble"

@@ -17,7 +17,13 @@ _MOST_CHANGES, _MOST_CHANGED = 1 << 14, 1 << 22  # rows and numbers: few enough 
 
 
 class InputStatistics(NamedTuple):
-    """Of every number of a state, over a data set. Arrays have the shape of a state."""
+    """Of every number of a state, over a data set. Arrays have the shape of a state.
+
+    >>> import numpy as np
+    >>> from minaction.encoders import input_statistics
+    >>> input_statistics(np.array([[0.0, 5.0], [2.0, 5.0]])).mean.tolist()
+    [1.0, 5.0]
+    """
 
     mean: Float[Array, " *shape"]
     scale: Float[Array, " *shape"]

@@ -23,6 +23,13 @@ class Agreement:
     Pairs with d = 0 (the diagonal, and states shown twice) are left out of every measure but `same_state`, and
     pairs with d infinite out of every one but `auroc`. A measure that has no value, as the correlation of a constant,
     is NaN.
+
+    >>> import numpy as np
+    >>> import minaction as ma
+    >>> true = np.array([[0.0, 1.0, 2.0], [2.0, 0.0, 1.0], [1.0, 2.0, 0.0]])
+    >>> found = ma.agreement(1.5 * true, true)
+    >>> found.pairs, round(found.pearson, 3), round(found.mean_ratio, 3)
+    (6, 1.0, 1.5)
     """
 
     pairs: int
@@ -68,7 +75,14 @@ class RangeAgreement(NamedTuple):
 
 
 def agreement(predicted: np.ndarray, truth: np.ndarray) -> Agreement:
-    """The agreement of predicted (n, m) with true distances (n, m), infinite where unreachable."""
+    """The agreement of predicted (n, m) with true distances (n, m), infinite where unreachable.
+
+    >>> import numpy as np
+    >>> import minaction as ma
+    >>> true = np.array([[0.0, 1.0], [3.0, 0.0]])
+    >>> ma.agreement(true + 0.5, true).mean_absolute_error
+    0.5
+    """
     predicted, truth = _checked(predicted, truth)
     reachable = (truth > 0) & np.isfinite(truth)
     found = _measure(predicted[reachable], truth[reachable], predicted[np.isinf(truth)])

@@ -20,7 +20,14 @@ class HasPairwise(Protocol):
 
 
 def evaluate(model: HasPairwise, truths: Sequence[Truth]) -> dict[str, Agreement]:
-    """The agreement of the model's distances with each truth, by the truth's name."""
+    """The agreement of the model's distances with each truth, by the truth's name.
+
+    >>> import minaction as ma
+    >>> model = ma.fit("cliffwalking", steps=1, progress=False)
+    >>> found = ma.evaluate(model, ma.get_task("cliffwalking").truths())
+    >>> -1 <= next(iter(found.values())).pearson <= 1
+    True
+    """
     return {truth.name: agreement(found, truth.distances) for truth, found in predictions(model, truths)}
 
 

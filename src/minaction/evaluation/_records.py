@@ -18,6 +18,10 @@ class Evaluation:
 
     `agreement` has the measures of `Agreement` by name, None for one that has no value. `low` and `high` are given
     where only pairs whose true distance lies between them count.
+
+    >>> import minaction as ma
+    >>> ma.Evaluation(step=100, seed=0, truth="true", unit="steps", agreement={"pearson": 0.98}).agreement["pearson"]
+    0.98
     """
 
     step: int

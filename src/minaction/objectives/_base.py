@@ -41,6 +41,10 @@ class Objective(ABC):
     A training step is: `sample` indices, `loss` with gradient with respect to the distance, one optimiser step,
     `advance`. All of it runs inside one compiled program, on an accelerator under `vmap` over seeds. `extra` is
     whatever else the objective carries along (a target network, a multiplier).
+
+    >>> import minaction as ma
+    >>> sorted(ma.MadDist().hyperparameters())[:3]
+    ['averaging', 'batch_size', 'clip_norm']
     """
 
     family: ClassVar[Registry[Any]] = OBJECTIVES

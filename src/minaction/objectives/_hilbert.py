@@ -49,6 +49,11 @@ class Hilbert(Objective):
       with parameter 1 - gamma, otherwise any state of the data set.
 
     The distance is that of the mean of the networks' embeddings.
+
+    >>> import minaction as ma
+    >>> objective = ma.Hilbert(encoder=ma.Ensemble(ma.MLP(hidden=(256,), latent=64)), expectile=0.95)
+    >>> objective.hyperparameters()["expectile"]
+    0.95
     """
 
     name: ClassVar[str] = "hilbert"

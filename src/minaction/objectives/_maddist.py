@@ -34,6 +34,11 @@ class MadDist(Objective):
     - L_r = E relu(1 - d(s, s') / d_max)^2 over random pairs (equation 7),
     - L_c = sum relu(d(s_i, s_j) - t)^2 over pairs at most `constraint_horizon` apart (equation 8; the published
       curves need the sum over the batch, not the mean).
+
+    >>> import minaction as ma
+    >>> objective = ma.MadDist(encoder=ma.MLP(hidden=(256,), latent=64), separation_weight=5.0)
+    >>> objective.hyperparameters()["separation_weight"]
+    5.0
     """
 
     name: ClassVar[str] = "maddist"

@@ -79,6 +79,11 @@ class PathDist(Objective):
     - pairs seen at most `horizon` states apart in the third, t the time between them: no distance may exceed it.
 
     The learning rate falls to nothing along half a cosine.
+
+    >>> import minaction as ma
+    >>> objective = ma.PathDist(encoder=ma.MLP(hidden=(256,), latent=64), landmarks=100)
+    >>> objective.hyperparameters()["landmarks"]
+    100
     """
 
     name: ClassVar[str] = "pathdist"

@@ -25,6 +25,11 @@ class PlanDist(Objective):
     Equation 4 of Steccanella, Evans, Şimşek and Jonsson, "Learning the Minimum Action Distance", with the
     division by t^2 of the original; t = t_j - t_i. One expectation over the batch holds both terms, so both
     are means. The metric is L1; "plandist-simple" is the preset with the simple quasimetric instead.
+
+    >>> import minaction as ma
+    >>> objective = ma.PlanDist(encoder=ma.MLP(hidden=(256,), latent=64), trajectory_horizon=100)
+    >>> objective.hyperparameters()["trajectory_horizon"]
+    100
     """
 
     name: ClassVar[str] = "plandist"

@@ -63,6 +63,11 @@ class QRL(Objective):
     parameter, which ascends with an Adam of its own in the step in which the model descends. (alpha, beta) is
     (15, 0.1) for short horizons and (500, 0.01) for long ones (preset "qrl-long"). As in the original,
     gradients are not clipped, and each random state serves twice: as s of one pair and as s' of the next.
+
+    >>> import minaction as ma
+    >>> objective = ma.QRL(encoder=ma.MLP(hidden=(256,), latent=64), push_offset=500.0)
+    >>> objective.hyperparameters()["push_offset"]
+    500.0
     """
 
     name: ClassVar[str] = "qrl"

@@ -69,6 +69,11 @@ class TautDist(Objective):
     - a learning rate that falls over the second half: a one-sided penalty turns jitter into bias.
 
     Where states repeat, both expectations run over distinct states and distinct pairs, not over visits.
+
+    >>> import minaction as ma
+    >>> objective = ma.TautDist(encoder=ma.MLP(hidden=(256,), latent=64), reach=2.0)
+    >>> objective.hyperparameters()["reach"]
+    2.0
     """
 
     name: ClassVar[str] = "tautdist"

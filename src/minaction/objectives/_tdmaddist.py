@@ -43,6 +43,11 @@ class TDMadDist(Objective):
     After every step the target moves by the fraction `polyak` of its difference to d; no gradient flows
     through it. The defaults are the values that reproduce the published curves; those of the published table
     (w_r = 1, w_c = 0.01, polyak = 0.005) are the preset "tdmaddist-paper-table".
+
+    >>> import minaction as ma
+    >>> objective = ma.TDMadDist(encoder=ma.MLP(hidden=(256,), latent=64), polyak=0.01)
+    >>> objective.hyperparameters()["polyak"]
+    0.01
     """
 
     name: ClassVar[str] = "tdmaddist"

@@ -29,7 +29,13 @@ QUASIMETRICS: Registry[Any] = Registry("quasimetric", "minaction.quasimetrics", 
 
 
 class QuasimetricModule(eqx.Module):
-    """What a quasimetric builds: distances between embeddings, with weights if it learns any."""
+    """What a quasimetric builds: distances between embeddings, with weights if it learns any.
+
+    >>> import jax
+    >>> import minaction as ma
+    >>> isinstance(ma.IQE(component_size=4).build(8, key=jax.random.key(0)), ma.QuasimetricModule)
+    True
+    """
 
     @abstractmethod
     def __call__(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch k"]) -> Float[Array, "*#batch"]:
@@ -52,6 +58,13 @@ class Quasimetric(ABC):
 
     Where a law is a kink (x = y above all) the gradient is finite: one of the one-sided slopes, or zero. A member says
     in its docstring why the laws hold and in which direction it measures; `minaction.testing` checks them.
+
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> import minaction as ma
+    >>> q = ma.QUASIMETRICS["simple"]().build(3, key=jax.random.key(0))
+    >>> q(jnp.ones((4, 1, 3)), jnp.zeros((1, 6, 3))).shape
+    (4, 6)
     """
 
     family: ClassVar[Registry[Any]] = QUASIMETRICS

@@ -28,6 +28,14 @@ class IQE(Quasimetric):
     ::
 
         latent   |x_11 .. x_1m|x_21 .. x_2m| ... |      m = component_size numbers to a component
+
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> import minaction as ma
+    >>> q = ma.IQE(component_size=2, reduction="sum").build(2, key=jax.random.key(0))
+    >>> x, y = jnp.array([3.0, 1.0]), jnp.array([1.0, 2.0])
+    >>> round(float(q(x, y)), 4), round(float(q(y, x)), 4)
+    (1.0, 2.0)
     """
 
     name: ClassVar[str] = "iqe"

@@ -14,7 +14,16 @@ from ._reductions import euclidean_norm
 
 @dataclass(frozen=True)
 class L1(Quasimetric):
-    """sum_i |x_i - y_i|: a metric, so all four laws and symmetry hold, and only equal points are 0 apart."""
+    """sum_i |x_i - y_i|: a metric, so all four laws and symmetry hold, and only equal points are 0 apart.
+
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> import minaction as ma
+    >>> q = ma.L1().build(2, key=jax.random.key(0))
+    >>> x, y = jnp.array([3.0, 1.0]), jnp.array([1.0, 2.0])
+    >>> round(float(q(x, y)), 4), round(float(q(y, x)), 4)
+    (3.0, 3.0)
+    """
 
     name: ClassVar[str] = "l1"
     symmetric: ClassVar[bool] = True
@@ -25,7 +34,16 @@ class L1(Quasimetric):
 
 @dataclass(frozen=True)
 class L2(Quasimetric):
-    """sqrt(sum_i (x_i - y_i)^2): a metric as well; at x = y, where it has no slope, the gradient is zero."""
+    """sqrt(sum_i (x_i - y_i)^2): a metric as well; at x = y, where it has no slope, the gradient is zero.
+
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> import minaction as ma
+    >>> q = ma.L2().build(2, key=jax.random.key(0))
+    >>> x, y = jnp.array([3.0, 1.0]), jnp.array([1.0, 2.0])
+    >>> round(float(q(x, y)), 4), round(float(q(y, x)), 4)
+    (2.2361, 2.2361)
+    """
 
     name: ClassVar[str] = "l2"
     symmetric: ClassVar[bool] = True

@@ -21,6 +21,14 @@ class Simple(Quasimetric):
 
     The paper's own quasimetric. relu(a + b) <= relu(a) + relu(b) and relu(c a) = c relu(a) give the laws for
     one coordinate; maximum and mean keep them. It is zero wherever x <= y in every coordinate.
+
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> import minaction as ma
+    >>> q = ma.Simple(alpha=0.5).build(2, key=jax.random.key(0))
+    >>> x, y = jnp.array([3.0, 1.0]), jnp.array([1.0, 2.0])
+    >>> round(float(q(x, y)), 4), round(float(q(y, x)), 4)
+    (1.5, 0.75)
     """
 
     name: ClassVar[str] = "simple"
@@ -38,7 +46,16 @@ class Simple(Quasimetric):
 
 @dataclass(frozen=True)
 class Max(Quasimetric):
-    """max_i relu(x_i - y_i). Keeps the laws as `Simple` with alpha = 1."""
+    """max_i relu(x_i - y_i). Keeps the laws as `Simple` with alpha = 1.
+
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> import minaction as ma
+    >>> q = ma.Max().build(2, key=jax.random.key(0))
+    >>> x, y = jnp.array([3.0, 1.0]), jnp.array([1.0, 2.0])
+    >>> round(float(q(x, y)), 4), round(float(q(y, x)), 4)
+    (2.0, 1.0)
+    """
 
     name: ClassVar[str] = "max"
 
@@ -48,7 +65,16 @@ class Max(Quasimetric):
 
 @dataclass(frozen=True)
 class Sum(Quasimetric):
-    """sum_i relu(x_i - y_i). Keeps the laws because each summand does."""
+    """sum_i relu(x_i - y_i). Keeps the laws because each summand does.
+
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> import minaction as ma
+    >>> q = ma.Sum().build(2, key=jax.random.key(0))
+    >>> x, y = jnp.array([3.0, 1.0]), jnp.array([1.0, 2.0])
+    >>> round(float(q(x, y)), 4), round(float(q(y, x)), 4)
+    (2.0, 1.0)
+    """
 
     name: ClassVar[str] = "sum"
 
@@ -58,7 +84,16 @@ class Sum(Quasimetric):
 
 @dataclass(frozen=True)
 class Mean(Quasimetric):
-    """mean_i relu(x_i - y_i). Keeps the laws as `Simple` with alpha = 0."""
+    """mean_i relu(x_i - y_i). Keeps the laws as `Simple` with alpha = 0.
+
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> import minaction as ma
+    >>> q = ma.Mean().build(2, key=jax.random.key(0))
+    >>> x, y = jnp.array([3.0, 1.0]), jnp.array([1.0, 2.0])
+    >>> round(float(q(x, y)), 4), round(float(q(y, x)), 4)
+    (1.0, 0.5)
+    """
 
     name: ClassVar[str] = "mean"
 

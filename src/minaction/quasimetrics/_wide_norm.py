@@ -22,6 +22,13 @@ class WideNorm(Quasimetric):
     a non-negative W_c makes it monotone, which a W_c of either sign would not. W is the square of what is
     learned: non-negative by itself, and on CliffWalking it learned much faster than a softplus or an
     exponential of it. Scaling both latents scales every norm. Symmetric only if W weighs both parts alike.
+
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> import minaction as ma
+    >>> q = ma.WideNorm(components=4, component_size=8).build(2, key=jax.random.key(0))
+    >>> q(jnp.ones((5, 2)), jnp.zeros((5, 2))).shape
+    (5,)
     """
 
     name: ClassVar[str] = "wide-norm"

@@ -39,6 +39,12 @@ class RecordedDistance:
 
     Made by `recorded_distance`. Distances are elapsed times: numbers of actions where the recording has no times.
     Where moves are not free (inertia, one-way worlds), to arrive means to come within half a typical move.
+
+    >>> import minaction as ma
+    >>> data = ma.read("cliffwalking", episodes=20)
+    >>> recorded = ma.recorded_distance(data)
+    >>> recorded.pairwise(data.states[:3], data.states[:5]).shape
+    (3, 5)
     """
 
     _built: Built = field(repr=False)
@@ -213,6 +219,11 @@ def recorded_distance(
     `embedding` turns states (n, D) into places (n, k) by whose distances nearness is judged, for states of many
     numbers: a learned model's encoder, or a projection on the inputs that matter. `max_nodes` bounds memory and time;
     by default 200,000, and 60,000 where moves are free. `seed` draws nodes and joins.
+
+    >>> import minaction as ma
+    >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [0.0], [1.0], [2.0]]] * 5)
+    >>> ma.recorded_distance(data).pairwise([[0.0]], [[2.0]]).tolist()
+    [[2.0]]
     """
     if max_nodes is not None and max_nodes < 2:
         raise InputError(f"A graph of {max_nodes} nodes has no distances; let max_nodes be 2 or more.")

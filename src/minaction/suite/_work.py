@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from .._files import atomic_write
 from .._locks import locked
@@ -61,7 +61,7 @@ def train_batch(paths: Sequence[Path], tell: Tell) -> None:
 
     One whose data cannot be had, or that diverges, is no harm to the others.
     """
-    sources: dict[tuple[str, int | None], Source] = {}  # runs on the same data share it, on the device too
+    sources: dict[tuple[Any, ...], Source] = {}  # runs on the same data share it, on the device too
     ready: dict[Path, Training] = {}
     anew: dict[Path, Training] = {}
     with contextlib.ExitStack() as locks:
@@ -73,8 +73,8 @@ def train_batch(paths: Sequence[Path], tell: Tell) -> None:
                 if run.finished:
                     tell(Update(path, "finished"))
                     continue
-                data = (run.config.data, run.config.episodes)
-                source = sources.setdefault(data, Source(data[0], run.config.seeds, data[1]))
+                data = (run.config.data, run.config.episodes, run.config.table)
+                source = sources.setdefault(data, Source(data[0], run.config.seeds, *data[1:]))
                 dropped = run.drop_damaged()
                 (anew if dropped else ready)[path] = Training.of(run, source)
                 if dropped:

@@ -80,6 +80,11 @@ class Layout:
     """How to draw the states of a task as an image: one pixel per state; pixels without a state are solid.
 
     Row 0 is at the top; a maze uses several pixels per cell.
+
+    >>> import minaction as ma
+    >>> layout = ma.get_task("cliffwalking").layout()
+    >>> layout.shape
+    (4, 12)
     """
 
     shape: tuple[int, int]  # rows and columns of the image

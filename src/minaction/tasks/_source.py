@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from .._progress import OnProgress
 from ..errors import InputError
 from ..exact import observed_distance
-from ..trajectories import Trajectories, read_file
+from ..trajectories import TableOptions, Trajectories, read_file
 from ..trajectories.readers import known_suffixes, local_minari_folder, looks_like_minari_id, read_minari_id
 from ._base import TASKS, Layout, Task, Truth, get_task
 from ._cache import cached
@@ -35,6 +36,12 @@ def read(
     seed: int = 0,
     episodes: int | None = None,
     progress: OnProgress | None = None,
+    episode: str | None = None,
+    time: str | None = None,
+    unit: str | None = None,
+    states: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    missing: Literal["refuse", "drop", "split"] = "refuse",
 ) -> Trajectories:
     """Recorded episodes by name: of a task, of a file, or of a Minari data set.
 
@@ -50,11 +57,22 @@ def read(
         seed: that a task's data is made with.
         episodes: how many episodes of a task to make, or how many of a file to keep from its beginning; all if None.
         progress: called with the number of episodes made so far and of all.
+        episode: of a table, as are the following: the column that says to which episode a row belongs; `episode` or the
+            like if None.
+        time: the column with the clock, numbers or dates; `time`, `timestamp` or the like if None.
+        unit: of the clock, such as "ms"; told from the column's name and values if None.
+        states: the columns that make a state; all that are left if empty.
+        drop: columns to leave out.
+        missing: what to do where a value is missing: "refuse" the table, "drop" the row, or "split" the episode there.
 
     >>> import minaction as ma
     >>> ma.read("cliffwalking", episodes=3).num_episodes
     3
     """
+    options = TableOptions(episode, time, unit, tuple(states), tuple(drop), missing)
+    table = None if options == TableOptions() else options
+    if not isinstance(source, str | Path):
+        raise InputError(f"A {type(source).__name__} is not the name of a task or a file; give text or a path.")
     try:
         path = Path(source).expanduser()
         is_file, exists = path.is_file(), path.exists()
@@ -62,12 +80,18 @@ def read(
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{str(source)[:200]!r} cannot be looked up ({reason}); check the path.") from error
     is_path = is_file or isinstance(source, Path)
+    if table is not None and not exists:
+        raise (
+            _not_found(source, path)
+            if str(source) not in TASKS
+            else InputError(f"{source} is a task, not a table, so that there are no columns to choose.")
+        )
     if not is_path and str(source) in TASKS:  # a folder with the name of a task does not hide the task
         return _of_task(get_task(str(source)), keep_actions, memory_map, seed, episodes, progress)
     if is_path and not exists:
         raise _not_found(source, path)
     if exists:
-        data = read_file(path, keep_actions=keep_actions, memory_map=memory_map)
+        data = read_file(path, keep_actions=keep_actions, memory_map=memory_map, table=table)
         return data if episodes is None else data.first(episodes)
     name = str(source)
     if name.startswith("minari:") or (looks_like_minari_id(name) and local_minari_folder(name) is not None):
@@ -114,8 +138,14 @@ def _not_found(source: str | Path, path: Path) -> InputError:
 class Source:
     """Data by name for every seed, and the truths that each seed is judged by; both are loaded on first use."""
 
-    def __init__(self, name: str, seeds: Sequence[int] = (0,), episodes: int | None = None) -> None:
-        self.name, self.seeds, self.episodes = name, tuple(seeds), episodes
+    def __init__(
+        self,
+        name: str,
+        seeds: Sequence[int] = (0,),
+        episodes: int | None = None,
+        table: TableOptions | None = None,
+    ) -> None:
+        self.name, self.seeds, self.episodes, self.table = name, tuple(seeds), episodes, table
         self.task: Task | None = get_task(name) if name in TASKS and not Path(name).is_file() else None
         self._data: dict[int, Trajectories] = {}
         self._truths: dict[int, list[Truth]] = {}
@@ -129,7 +159,9 @@ class Source:
         """What a seed learns from."""
         key = seed if self.fresh else 0
         if key not in self._data:
-            self._data[key] = read(self.name, seed=key, episodes=self.episodes, memory_map=_is_large(self.name))
+            table = asdict(self.table) if self.table is not None else {}
+            large = _is_large(self.name)
+            self._data[key] = read(self.name, seed=key, episodes=self.episodes, memory_map=large, **table)
         return self._data[key]
 
     def truths(self, seed: int) -> list[Truth]:
@@ -163,7 +195,7 @@ class Source:
             judged = {row.tobytes() for row in self._of_world[0].sources}
             kept = np.array([row.tobytes() in judged for row in states], dtype=bool)
             states, distances = states[kept], distances[np.ix_(kept, kept)]
-        unit = "steps" if data.times is None else "time"
+        unit = data.time_unit or ("steps" if data.times is None else "time")
         return [Truth.between("observed", unit, states, distances)] if len(states) else []
 
 

@@ -43,7 +43,7 @@ class Training:
     def of(cls, run: Run, source: Source | None = None) -> Training:
         """What a run's folder asks for."""
         config = run.config
-        source = source or Source(config.data, config.seeds, config.episodes)
+        source = source or Source(config.data, config.seeds, config.episodes, config.table)
         return cls(
             make_objective(config.objective, config.settings),
             [source.data(seed) for seed in config.seeds],
@@ -58,7 +58,16 @@ class Training:
 
 @dataclass(frozen=True)
 class Progressed:
-    """Some steps were trained."""
+    """Some steps were trained.
+
+    >>> import minaction as ma
+    >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
+    >>> seen = []
+    >>> tiny = ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8))
+    >>> _ = ma.fit(data, tiny, steps=2, progress=False, on_event=seen.append)
+    >>> [event.step for event in seen if isinstance(event, ma.Progressed)][-1:]
+    [2]
+    """
 
     training: Training
     step: int
@@ -67,7 +76,16 @@ class Progressed:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """Every seed was measured."""
+    """Every seed was measured.
+
+    >>> import minaction as ma
+    >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
+    >>> seen = []
+    >>> tiny = ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8))
+    >>> _ = ma.fit(data, tiny, steps=2, progress=False, on_event=seen.append)
+    >>> [event.step for event in seen if isinstance(event, ma.Evaluated)][:1]
+    [1]
+    """
 
     training: Training
     step: int
@@ -84,7 +102,16 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Diverged:
-    """The training was given up; the last checkpoint is from before."""
+    """The training was given up; the last checkpoint is from before.
+
+    >>> import minaction as ma
+    >>> def stop_early(event):
+    ...     if isinstance(event, ma.Diverged):
+    ...         print(f"given up at step {event.step}: {event.error}")
+    >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
+    >>> tiny = ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8))
+    >>> _ = ma.fit(data, tiny, steps=2, progress=False, on_event=stop_early)
+    """
 
     training: Training
     step: int
@@ -93,7 +120,16 @@ class Diverged:
 
 @dataclass(frozen=True)
 class Finished:
-    """Everything is trained, measured and, if there is a folder, written."""
+    """Everything is trained, measured and, if there is a folder, written.
+
+    >>> import minaction as ma
+    >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
+    >>> seen = []
+    >>> tiny = ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8))
+    >>> _ = ma.fit(data, tiny, steps=2, progress=False, on_event=seen.append)
+    >>> [len(event.models) for event in seen if isinstance(event, ma.Finished)]
+    [1]
+    """
 
     training: Training
     models: Sequence[DistanceModel]

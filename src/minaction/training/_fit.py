@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 from .._model import DistanceModel
 from .._progress import training_progress
 from ..errors import InputError
 from ..objectives import Objective, PathDist, make_objective
 from ..tasks import Source, Truth
-from ..trajectories import Trajectories
+from ..trajectories import Trajectories, as_trajectories
 from ._driver import Diverged, Evaluated, Event, Finished, Progressed, Training, train
 
 
 @overload
 def fit(
-    data: Trajectories | str | Path,
+    data: Trajectories | str | Path | Any,
     objective: Objective | type[Objective] | str = ...,
     *,
     steps: int | None = ...,
@@ -33,7 +33,7 @@ def fit(
 
 @overload
 def fit(
-    data: Trajectories | str | Path,
+    data: Trajectories | str | Path | Any,
     objective: Objective | type[Objective] | str = ...,
     *,
     steps: int | None = ...,
@@ -48,7 +48,7 @@ def fit(
 
 
 def fit(
-    data: Trajectories | str | Path,
+    data: Trajectories | str | Path | Any,
     objective: Objective | type[Objective] | str = PathDist,
     *,
     steps: int | None = None,
@@ -63,7 +63,8 @@ def fit(
     """Learn the distance of `data`.
 
     Args:
-        data: recorded episodes, or what `read` takes: a task's name or the path of a file.
+        data: recorded episodes, or what `read` takes (a task's name or the path of a file), or a data frame, a list of
+            arrays, an array (E, T, D), a dictionary with `states`, or a Minari data set.
         objective: what is minimised: an object, a class or a name.
         steps: gradient steps; as many as the objective needs by default.
         seed: of weights and sampling.
@@ -88,6 +89,8 @@ def fit(
     """
     chosen = make_objective(objective)
     steps = chosen.default_steps if steps is None else steps
+    if not isinstance(data, str | Path):
+        data = as_trajectories(data)
     all_seeds = (seed,) if seeds is None else tuple(seeds)
     if not all_seeds or steps < 1 or evaluations < 1:
         raise InputError("Training takes at least one seed, one step and one evaluation.")

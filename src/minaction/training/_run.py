@@ -22,6 +22,7 @@ from typing import Any
 from .._files import append_json_lines, read_json, read_json_lines, verified_header, write_json
 from ..errors import DamagedFile, InputError
 from ..evaluation import Evaluation
+from ..trajectories import TableOptions
 
 FORMAT = 2  # raised when an older version of this package could no longer read what we write
 
@@ -62,6 +63,8 @@ class RunConfig:
     method: str = ""
     """What a suite calls objective and settings together; the objective's name if empty."""
     ablation: Ablation | None = None
+    table: TableOptions | None = None
+    """What the columns of a table are, where a person said so."""
     format: int = FORMAT
 
     @property

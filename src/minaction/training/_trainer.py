@@ -49,6 +49,15 @@ class Trainer:
     or cut into other chunks; on a CPU also whatever other seeds are trained on the same data. With several `devices`
     each takes a part of every batch; sums are then taken in another order, and weights agree to rounding, as they do
     for another number of seeds on an accelerator, and beside seeds whose own data are larger.
+
+    >>> import minaction as ma
+    >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
+    >>> tiny = ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8))
+    >>> trainer = ma.Trainer(tiny, data, steps=4, seeds=(0, 1))
+    >>> trainer.advance(4)["loss"].shape
+    (2,)
+    >>> len(trainer.models())
+    2
     """
 
     def __init__(
@@ -141,6 +150,8 @@ class Trainer:
                 self.data[k].state_shape,
                 self.data[k].states.dtype.name,
                 self._units[place],
+                self.data[k].columns,
+                self.data[k].time_unit,
             )
             for k, (seed, place) in enumerate(zip(self.seeds, self._places(), strict=True))
         ]

@@ -2,6 +2,9 @@
 
 from ._dataset import Trajectories as Trajectories
 from ._dataset import shape_in_words as shape_in_words
+from ._episodes import Episode as Episode
+from ._given import as_trajectories as as_trajectories
 from .readers import READERS as READERS
 from .readers import Reader as Reader
+from .readers import TableOptions as TableOptions
 from .readers import read_file as read_file

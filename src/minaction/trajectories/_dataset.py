@@ -11,11 +11,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from .._files import map_tensors, read_tensors, write_tensors
 from .._mapped import read_rows, row_blocks
 from ..errors import InputError
+from ._episodes import Episode, joined, taken
 
 KEPT = tuple(map(np.dtype, ("float32", "float64", "uint8", "int8", "uint16", "int16", "bool")))
 """The types of states that are kept as recorded. Wider integers, which a device would truncate, become float64."""
@@ -55,6 +56,11 @@ class Trajectories:
         offsets: where episodes begin, and the end of the last, (E + 1,): episode k is offsets[k]:offsets[k + 1].
         times: when each state was recorded, (N,) float64, increasing inside an episode; None for 0, 1, 2, ...
         actions: the action taken in each state, (N, A) float32, the last of an episode unused; None if not kept.
+        columns: what the numbers of a state are called; empty if nobody said.
+        time_unit: of `times`, such as "s" or "ms"; "" for steps.
+
+    It is a container of episodes: `len`, `data[3]` and iteration give one `Episode` after the other, `data[:10]` and
+    `data[[1, 5]]` several as `Trajectories`, and `+` joins two.
 
     >>> import numpy as np
     >>> import minaction as ma
@@ -63,6 +69,8 @@ class Trajectories:
     Trajectories(2 episodes, 8 states of 2 numbers)
     >>> data.episode(1).shape
     (3, 2)
+    >>> [len(episode) for episode in data[:1] + data]
+    [5, 5, 3]
     >>> ma.Trajectories.from_episodes([np.zeros((5, 64, 64, 3), np.uint8)])
     Trajectories(1 episode, 5 states of shape 64 x 64 x 3, uint8)
     """
@@ -71,6 +79,8 @@ class Trajectories:
     offsets: np.ndarray
     times: np.ndarray | None = None
     actions: np.ndarray | None = None
+    columns: tuple[str, ...] = ()
+    time_unit: str = ""
 
     def __post_init__(self) -> None:
         _check_states(self.states)
@@ -81,6 +91,11 @@ class Trajectories:
             _check_times(self.times, self.offsets)
         if self.actions is not None:
             _check_actions(self.actions, self.offsets)
+        object.__setattr__(self, "columns", tuple(map(str, self.columns)))
+        if self.columns and self.states.shape[1:] != (len(self.columns),):
+            raise InputError(
+                f"There are {len(self.columns)} names for states of {shape_in_words(self.state_shape)}; give one each."
+            )
         for name in ("states", "offsets", "times", "actions"):
             array = getattr(self, name)
             if array is not None and array.flags.writeable:
@@ -94,6 +109,9 @@ class Trajectories:
         episodes: Sequence[ArrayLike],
         times: Sequence[ArrayLike] | None = None,
         actions: Sequence[ArrayLike] | None = None,
+        *,
+        columns: Sequence[str] = (),
+        time_unit: str = "",
     ) -> Trajectories:
         """From one array of states per episode.
 
@@ -103,6 +121,8 @@ class Trajectories:
                 is given as `[array]`.
             times: when the states of each episode were recorded, (T_k,) each; 0, 1, 2, ... if None.
             actions: the action taken in each state, (T_k, A) each; the last of an episode is unused.
+            columns: what the numbers of a state are called.
+            time_unit: of the times, such as "s".
 
         >>> import minaction as ma
         >>> walk = [[0.0, 0.0], [0.5, 0.0], [0.5, 0.5]]
@@ -113,6 +133,11 @@ class Trajectories:
             raise InputError(
                 f"An array of shape {tuple(episodes.shape)} is the states of one episode, not a list of episodes; "  # type: ignore[attr-defined]
                 "give [array], or an array of shape (episodes, steps, numbers)."
+            )
+        if not hasattr(episodes, "__len__") or isinstance(episodes, str | bytes | dict):
+            raise InputError(
+                f"Episodes are a list of arrays, one per episode, not {type(episodes).__name__}; "
+                "for a file or a task use minaction.read, for a data frame Trajectories.from_dataframe."
             )
         if len(episodes) == 0:
             raise InputError("There are no episodes; give at least one with two states.")
@@ -129,6 +154,8 @@ class Trajectories:
             offsets,
             times=None if times is None else _concatenate(times, arrays, "times"),
             actions=None if actions is None else _concatenate(actions, arrays, "actions"),
+            columns=columns,
+            time_unit=time_unit,
         )
 
     @classmethod
@@ -138,6 +165,9 @@ class Trajectories:
         offsets: ArrayLike | None = None,
         times: ArrayLike | None = None,
         actions: ArrayLike | None = None,
+        *,
+        columns: Sequence[str] = (),
+        time_unit: str = "",
     ) -> Trajectories:
         """From the states of all episodes, one after the other.
 
@@ -148,6 +178,8 @@ class Trajectories:
             offsets: where episodes begin, and the end of the last, (E + 1,); a single episode if None.
             times: when each state was recorded, (N,); 0, 1, 2, ... in every episode if None.
             actions: the action taken in each state, (N, A); the last of an episode is unused.
+            columns: what the numbers of a state are called.
+            time_unit: of the times, such as "s".
 
         >>> import numpy as np
         >>> import minaction as ma
@@ -162,7 +194,47 @@ class Trajectories:
             frozen(np.array([0, len(rows)]) if offsets is None else as_offsets(offsets)),
             None if times_of is None else _unshared(times_of, times),
             None if actions_of is None else _unshared(actions_of, actions),
+            tuple(columns),
+            time_unit,
         )
+
+    @classmethod
+    def from_dataframe(
+        cls,
+        frame: Any,
+        *,
+        episode: str | None = None,
+        time: str | None = None,
+        unit: str | None = None,
+        states: Sequence[str] = (),
+        drop: Sequence[str] = (),
+        missing: Literal["refuse", "drop", "split"] = "refuse",
+        keep_actions: bool = False,
+    ) -> Trajectories:
+        """From a data frame of pandas, Polars, Arrow or another library that speaks Arrow's interface.
+
+        Args:
+            frame: one row per state, in order; the rows of an episode are together.
+            episode: the column that says to which episode a row belongs; `episode` or the like if None.
+            time: the column with the clock, numbers or dates; `time`, `timestamp` or the like if None.
+            unit: of the clock, such as "ms"; told from the column if None.
+            states: the columns that make a state; all that are left if empty.
+            drop: columns to leave out.
+            missing: what to do where a value is missing: "refuse" the table, "drop" the row, or "split" the episode.
+            keep_actions: whether to keep the columns whose names begin with `action` as actions.
+
+        >>> import pyarrow as pa
+        >>> import minaction as ma
+        >>> frame = pa.table({"run": ["a", "a", "b", "b"], "stamp": [0, 40, 0, 50], "x": [0.0, 0.1, 0.0, 0.2]})
+        >>> data = ma.Trajectories.from_dataframe(frame, episode="run", time="stamp", unit="ms")
+        >>> data.columns, data.time_unit
+        (('x',), 'ms')
+        """
+        from .readers._columns import TableOptions
+        from .readers._tables import from_dataframe
+
+        options = TableOptions(episode, time, unit, tuple(states), tuple(drop), missing)
+        return from_dataframe(frame, keep_actions, options)
 
     # ---------------------------------------------------------------- what it holds
 
@@ -196,12 +268,69 @@ class Trajectories:
             raise InputError(f"Cannot take the first {episodes} of {self.num_episodes} episodes.")
         end = int(self.offsets[episodes])
         times, actions = self.times, self.actions
-        return Trajectories(
-            self.states[:end],
-            self.offsets[: episodes + 1],
-            None if times is None else times[:end],
-            None if actions is None else actions[:end],
+        return replace(
+            self,
+            states=self.states[:end],
+            offsets=self.offsets[: episodes + 1],
+            times=None if times is None else times[:end],
+            actions=None if actions is None else actions[:end],
         )
+
+    # ---------------------------------------------------------------- a container of episodes
+
+    def __len__(self) -> int:
+        return self.num_episodes
+
+    def __iter__(self) -> Iterator[Episode]:
+        return (Episode.of(self, k) for k in range(self.num_episodes))
+
+    @overload
+    def __getitem__(self, which: int) -> Episode: ...
+
+    @overload
+    def __getitem__(self, which: slice | Sequence[int] | np.ndarray) -> Trajectories: ...
+
+    def __getitem__(self, which: int | slice | Sequence[int] | np.ndarray) -> Episode | Trajectories:
+        """Episode `which`; or several, by a slice, their numbers or a mask, as `Trajectories`."""
+        if isinstance(which, slice):
+            return taken(self, np.arange(self.num_episodes)[which])
+        chosen = np.asarray(which)
+        try:
+            numbers = np.arange(self.num_episodes)[chosen if chosen.size else np.zeros(0, int)]
+        except IndexError:
+            what = "numbers, a slice or a mask" if chosen.dtype.kind not in "iub" else f"below {self.num_episodes}"
+            error = InputError if chosen.dtype.kind not in "iub" else IndexError
+            raise error(f"There is no episode {which!r}; episodes are chosen by {what}.") from None
+        return Episode.of(self, int(numbers)) if chosen.ndim == 0 else taken(self, numbers)
+
+    def __add__(self, other: object) -> Trajectories:
+        return joined(self, other) if isinstance(other, Trajectories) else NotImplemented
+
+    def split(self, fraction: float, seed: int = 0) -> tuple[Trajectories, Trajectories]:
+        """Two parts by episodes drawn at random: one with `fraction` of them, and one with the others.
+
+        >>> import minaction as ma
+        >>> train, held_out = ma.read("cliffwalking", episodes=10).split(0.8)
+        >>> len(train), len(held_out)
+        (8, 2)
+        """
+        if not 0 < fraction < 1 or self.num_episodes < 2:
+            raise InputError(
+                f"Cannot split {self.num_episodes} episodes at {fraction:g}; it takes two and a share between 0 and 1."
+            )
+        count = min(max(1, round(fraction * self.num_episodes)), self.num_episodes - 1)
+        order = np.random.default_rng(seed).permutation(self.num_episodes)
+        return taken(self, np.sort(order[:count])), taken(self, np.sort(order[count:]))
+
+    def filter(self, predicate: Callable[[Episode], bool]) -> Trajectories:
+        """The episodes of which `predicate` is true.
+
+        >>> import minaction as ma
+        >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0]], [[0.0], [1.0], [2.0]]])
+        >>> data.filter(lambda episode: len(episode) > 2)
+        Trajectories(1 episode, 3 states of 1 number)
+        """
+        return taken(self, np.flatnonzero([bool(predicate(episode)) for episode in self]))
 
     @property
     def is_mapped(self) -> bool:
@@ -248,8 +377,9 @@ class Trajectories:
             "shortest episode": int(lengths.min()),
             "longest episode": int(lengths.max()),
             "state": f"{shape_in_words(self.state_shape)}, {self.states.dtype}",
+            **({"columns": ", ".join(self.columns)} if self.columns else {}),
             **self._ranges(),
-            "times": "0, 1, 2, ..." if self.times is None else "recorded",
+            "times": "0, 1, 2, ..." if self.times is None else f"recorded, in {self.time_unit or 'steps'}",
             "actions": "none" if self.actions is None else f"{self.actions.shape[1]} numbers",
             "fingerprint": self.fingerprint,
         }
@@ -278,12 +408,14 @@ class Trajectories:
         """Write to one safetensors file, with `header` (how the data was made, for example) in it."""
         tensors = {name: getattr(self, name) for name in ("states", "offsets", "times", "actions")}
         present = {name: tensor for name, tensor in tensors.items() if tensor is not None}
-        write_tensors(path, "trajectories", present, {"made": header or {}})
+        named = {"columns": list(self.columns)} if self.columns else {}
+        unit = {"time_unit": self.time_unit} if self.time_unit else {}
+        write_tensors(path, "trajectories", present, {"made": header or {}, **named, **unit})
 
     @classmethod
     def load(cls, path: str | Path, *, memory_map: bool = False) -> Trajectories:
         """Read what `save` wrote; with `memory_map` the states stay in the file until they are used."""
-        tensors, _ = (map_tensors if memory_map else read_tensors)(path, "trajectories")
+        tensors, header = (map_tensors if memory_map else read_tensors)(path, "trajectories")
         missing = {"states", "offsets"} - tensors.keys()
         if missing:
             raise InputError(f"{path} has no {' and no '.join(sorted(missing))}; write it again.")
@@ -292,7 +424,7 @@ class Trajectories:
             ours = {
                 name: frozen(tensors[name]) for name in ("states", "offsets", "times", "actions") if name in tensors
             }
-            data = cls(**ours)
+            data = cls(**ours, columns=tuple(header.get("columns", ())), time_unit=str(header.get("time_unit", "")))
             if memory_map:  # once, from front to back; construction leaves mapped arrays alone
                 _check_finite(data.states)
             return data

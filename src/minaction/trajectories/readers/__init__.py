@@ -2,6 +2,7 @@
 
 from ._base import READERS as READERS
 from ._base import Reader as Reader
+from ._columns import TableOptions as TableOptions
 from ._minari import local_minari_folder as local_minari_folder
 from ._minari import looks_like_minari_id as looks_like_minari_id
 from ._minari import read_minari_id as read_minari_id

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from ...registry import Registry
 from .._dataset import Trajectories
+from ._columns import TableOptions
 
 
 def _own() -> Mapping[str, Any]:
@@ -70,3 +71,18 @@ class Reader(ABC):
         Raises:
             InputError: where the file cannot be used, in one sentence that names it.
         """
+
+
+class TableReader(Reader):
+    """A reader of tables, which lets a person say what each column is."""
+
+    @abstractmethod
+    def read(
+        self,
+        path: Path,
+        *,
+        keep_actions: bool = False,
+        memory_map: bool = False,
+        table: TableOptions | None = None,
+    ) -> Trajectories:
+        """The episodes in the file at `path`; `table` says which columns are what, its names do if None."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from ...errors import InputError
 from .._dataset import Trajectories
 from ._arrays import read_npy, read_npz
-from ._base import Reader
+from ._base import Reader, TableReader
+from ._columns import TableOptions
 from ._d4rl import read_hdf5
 from ._minari import minari_folder, read_minari
 from ._tables import read_csv, read_parquet
@@ -60,25 +61,39 @@ class Hdf5(Reader):
         return read_hdf5(path, keep_actions)
 
 
-class Csv(Reader):
+class Csv(TableReader):
     """A log as comma-separated text."""
 
     name = "csv"
     suffixes = (".csv",)
 
-    def read(self, path: Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
-        return read_csv(path, keep_actions)
+    def read(
+        self,
+        path: Path,
+        *,
+        keep_actions: bool = False,
+        memory_map: bool = False,
+        table: TableOptions | None = None,
+    ) -> Trajectories:
+        return read_csv(path, keep_actions, table)
 
 
-class Parquet(Reader):
+class Parquet(TableReader):
     """A log as a Parquet table."""
 
     name = "parquet"
     suffixes = (".parquet", ".pq")
     signature = b"PAR1"
 
-    def read(self, path: Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
-        return read_parquet(path, keep_actions)
+    def read(
+        self,
+        path: Path,
+        *,
+        keep_actions: bool = False,
+        memory_map: bool = False,
+        table: TableOptions | None = None,
+    ) -> Trajectories:
+        return read_parquet(path, keep_actions, table)
 
 
 class Minari(Reader):

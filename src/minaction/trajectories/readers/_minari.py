@@ -86,17 +86,22 @@ def read_minari(folder: Path, keep_actions: bool) -> Trajectories:
         if metadata.get("data_format") == "hdf5":
             _refuse_too_large(folder)
         dataset = minari.MinariDataset(str(folder))
-        episodes, actions, num_bytes = [], [], 0
-        for episode in dataset.iterate_episodes():
-            where = f"{folder}: episode {episode.id}"
-            episodes.append(_states(dataset.observation_space, episode.observations, where))
-            if keep_actions:
-                taken = _flat(dataset.action_space, episode.actions, f"{where} (actions)")
-                actions.append(np.concatenate([taken, np.zeros((1, taken.shape[1]), dtype=np.float32)]))
-                num_bytes += actions[-1].nbytes
-            num_bytes += episodes[-1].nbytes
-            refuse_if_too_large(folder, "the data set", 2 * num_bytes, 2 * num_bytes)  # they are joined in the end
-    with naming(folder):
+        return episodes_of_minari(dataset, str(folder), keep_actions)
+
+
+def episodes_of_minari(dataset: Any, name: str, keep_actions: bool) -> Trajectories:
+    """The episodes of an opened data set."""
+    episodes, actions, num_bytes = [], [], 0
+    for episode in dataset.iterate_episodes():
+        where = f"{name}: episode {episode.id}"
+        episodes.append(_states(dataset.observation_space, episode.observations, where))
+        if keep_actions:
+            taken = _flat(dataset.action_space, episode.actions, f"{where} (actions)")
+            actions.append(np.concatenate([taken, np.zeros((1, taken.shape[1]), dtype=np.float32)]))
+            num_bytes += actions[-1].nbytes
+        num_bytes += episodes[-1].nbytes
+        refuse_if_too_large(name, "the data set", 2 * num_bytes, 2 * num_bytes)  # they are joined in the end
+    with naming(name):
         return Trajectories.from_episodes(episodes, actions=actions if keep_actions else None)
 
 

@@ -7,16 +7,23 @@ from pathlib import Path
 from ..._files import check_regular
 from ...errors import InputError
 from .._dataset import Trajectories
-from ._base import READERS, Reader
+from ._base import READERS, Reader, TableReader
+from ._columns import TableOptions
 
 
-def read_file(path: str | Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
+def read_file(
+    path: str | Path, *, keep_actions: bool = False, memory_map: bool = False, table: TableOptions | None = None
+) -> Trajectories:
     """Recorded episodes from a file, or from a folder that is a data set; `minaction.read` explains the options."""
     path = Path(path).expanduser()
     check_regular(path)
     reader = _reader_for(path)
     if memory_map and not reader.mappable:
         raise InputError(f"{path} cannot be memory-mapped; convert it to .safetensors first.")
+    if isinstance(reader, TableReader):
+        return reader.read(path, keep_actions=keep_actions, memory_map=memory_map, table=table)
+    if table is not None:
+        raise InputError(f"{path} is not a table, so that it has no columns to choose; those of CSV and Parquet do.")
     return reader.read(path, keep_actions=keep_actions, memory_map=memory_map)
 
 

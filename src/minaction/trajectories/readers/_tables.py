@@ -1,14 +1,15 @@
 """Logs as tables, CSV or Parquet: a column `episode`, perhaps one for the time, and the other columns are the state.
 
 Columns whose names begin with `action` are actions; rewards and end marks are ignored. The time is a number or a date
-in a column `time`, `timestamp`, `step` or `timestep`. All columns together are one array, so states are float64.
+in a column `time`, `timestamp`, `step` or `timestep`. `TableOptions` says otherwise. All columns together are one
+array, so states are float64.
 """
 
 from __future__ import annotations
 
 import csv
+import operator
 from array import array
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,97 +18,89 @@ import numpy as np
 
 from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories
-from ._checks import list_names, naming, parsing, refuse_if_too_large
-from ._layouts import offsets_from_ids
+from ._checks import naming, parsing, refuse_if_too_large
+from ._columns import Column, Roles, TableOptions, assemble
 
-_EPISODE = ("episode", "episode_id")
-_TIME = ("time", "timestamp", "step", "timestep")
-_LEFT_OUT = {"reward", "rewards", "__index_level_0__"} | {
-    name + ending for name in ("terminal", "timeout", "done", "terminated", "truncated") for ending in ("", "s")
-}
+_EMPTY = {"", "na", "n/a", "null", "none", "nan", "-nan"}
 
 
-class _Columns:
-    """The role of each column, by its name; case does not matter."""
+class _Cells:
+    """The cells of one column of text as they come in."""
 
-    def __init__(self, names: list[str]) -> None:
-        plain = [name.strip().lower() for name in names]
-        for k, name in enumerate(plain):
-            if not name:
-                raise InputError(f"Column {k + 1} has no name; name it, or remove it if it only counts the rows.")
-            if name in plain[:k]:
-                raise InputError(f"There are two columns named {name!r}; rename or remove one.")
-        episode = next((plain.index(name) for name in _EPISODE if name in plain), None)
-        if episode is None:
-            raise InputError(
-                f"There is no column 'episode' (there are {list_names(names)}); add one, the same in all "
-                "rows if they are a single episode."
-            )
-        self.names = names
-        self.episode = episode
-        self.time = next((plain.index(name) for name in _TIME if name in plain), None)
-        rest = [k for k, name in enumerate(plain) if name not in (*_EPISODE, *_TIME) and name not in _LEFT_OUT]
-        self.actions = [k for k in rest if plain[k].startswith("action")]
-        self.states = [k for k in rest if k not in self.actions]
-        if not self.states:
-            raise InputError(f"There is no column left for the state (there are {list_names(names)}); add some.")
+    def __init__(self, name: str, dates: bool) -> None:
+        self.name, self.values, self.text = name, array("d"), None
+        self._dates, self.has_dates = dates, False
 
-    def used(self, keep_actions: bool) -> list[str]:
-        """The names of the columns that are read."""
-        time = [] if self.time is None else [self.time]
-        return [self.names[k] for k in (self.episode, *time, *self.states, *(self.actions if keep_actions else ()))]
+    def add(self, cell: str) -> None:
+        try:
+            self.values.append(float(cell))
+        except ValueError:
+            self.values.append(self._other(cell.strip()))
+
+    def _other(self, cell: str) -> float:
+        if cell.lower() in _EMPTY:
+            return np.nan
+        if self._dates:
+            try:
+                moment = datetime.fromisoformat(cell)
+                self.has_dates = True
+                return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+            except ValueError:
+                pass
+        self.text = self.text or (len(self.values), cell)
+        return np.nan
+
+    def column(self) -> Column:
+        return Column(self.name, np.array(self.values).reshape(-1, 1), self.text, self.has_dates)
 
 
-def read_csv(path: Path, keep_actions: bool) -> Trajectories:
+def read_csv(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
     """A comma-separated log whose first line names the columns."""
     with naming(path), parsing(path, "CSV"), open(path, newline="", encoding="utf-8-sig") as file:
         rows = csv.reader(file)
-        columns = _Columns(next(rows, []))
+        roles = Roles(next(rows, []), table or TableOptions())
+        clocks = (roles.time, roles.maybe_time)
+        actions = roles.actions if keep_actions else []
+        wanted = [k for k in (roles.time, *roles.states, *actions) if k is not None]
+        cells = {k: _Cells(roles.names[k], k in clocks) for k in wanted}
         episodes: list[str] = []
-        times, states, actions = array("d"), array("d"), array("d")
+        lines = array("q")
         for row in rows:
             if not row:
                 continue  # an empty line, as editors leave at the end
-            if len(row) != len(columns.names):
-                raise InputError(f"Line {rows.line_num} has {len(row)} cells, not {len(columns.names)}; repair it.")
-            episodes.append(row[columns.episode].strip())
+            if len(row) != len(roles.names):
+                raise InputError(f"Line {rows.line_num} has {len(row)} cells, not {len(roles.names)}; repair it.")
+            episodes.append(row[roles.episode].strip())
+            lines.append(rows.line_num)
             if not episodes[-1]:
                 raise InputError(f"Line {rows.line_num} has no episode; give every row one.")
-            if columns.time is not None:
-                times.append(_time(row[columns.time], rows.line_num))
-            _append_numbers(states, row, columns.states, columns, rows.line_num)
-            if keep_actions:
-                _append_numbers(actions, row, columns.actions, columns, rows.line_num)
+            for k, column in cells.items():
+                column.add(row[k])
         if not episodes:
             raise InputError("There are no rows below the column names; record at least two states.")
-        return Trajectories.from_flat(
-            np.array(states).reshape(len(episodes), -1),
-            offsets_from_ids(np.array(episodes, dtype=object)),
-            None if columns.time is None else np.array(times),
-            np.array(actions).reshape(len(episodes), -1) if keep_actions and columns.actions else None,
+        return assemble(
+            roles,
+            np.array(episodes, dtype=object),
+            None if roles.time is None else cells[roles.time].column(),
+            [cells[k].column() for k in roles.states],
+            [cells[k].column() for k in actions],
+            lambda row: f"line {lines[row]}",
         )
 
 
-def read_parquet(path: Path, keep_actions: bool) -> Trajectories:
-    """A Parquet log; a column of equally long lists counts as several columns."""
+def read_parquet(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
+    """A Parquet log; a column of equally long lists counts as several columns. No other columns are read."""
     with naming(path), parsing(path, "Parquet"), _opened(path) as file:
-        columns = _Columns(file.schema_arrow.names)
-        wanted = columns.used(keep_actions)
-        _check_types(file.schema_arrow, columns, wanted)
+        roles = Roles(file.schema_arrow.names, table or TableOptions())
+        used = [roles.episode, roles.time, *roles.states, *(roles.actions if keep_actions else ())]
+        wanted = [roles.names[k] for k in used if k is not None]
         groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
-        every = (group.column(k) for group in groups for k in range(group.num_columns))
-        pieces = [piece for piece in every if _belongs(piece.path_in_schema, wanted)]
+        pieces = [group.column(k) for group in groups for k in range(group.num_columns)]
+        pieces = [piece for piece in pieces if _belongs(piece.path_in_schema, wanted)]
         # Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory.
         unpacked = max(sum(piece.total_uncompressed_size for piece in pieces), 8 * sum(p.num_values for p in pieces))
         refuse_if_too_large(path, "the table", unpacked, path.stat().st_size)
-        table = file.read(columns=wanted)  # names of episodes stay as they are stored, each once
-        states = _numbers(table, columns, columns.states)
-        return Trajectories.from_flat(
-            states,
-            offsets_from_ids(_identities(table, columns)),
-            None if columns.time is None else _times(table, columns),
-            _numbers(table, columns, columns.actions) if keep_actions and columns.actions else None,
-        )
+        return _from_arrow(file.read(columns=wanted), roles, keep_actions)
 
 
 def _opened(path: Path) -> Any:
@@ -122,106 +115,121 @@ def _opened(path: Path) -> Any:
     return parquet.ParquetFile(path, read_dictionary=texts)
 
 
-def _check_types(schema: Any, columns: _Columns, wanted: list[str]) -> None:
-    """Refuse columns that hold no numbers before any of them is unpacked."""
-    import pyarrow.types as types
-
-    for k in (*columns.states, *columns.actions):
-        kind = schema.field(k).type
-        while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-            kind = kind.value_type
-        if columns.names[k] in wanted and not _is_numeric(kind):
-            shown = kind.value_type if types.is_dictionary(kind) else kind
-            raise InputError(f"The column {columns.names[k]!r} holds {shown}, not numbers; convert or remove it.")
-
-
 def _belongs(path: str, wanted: list[str]) -> bool:
     """Whether a stored column is one of those wanted, or a part of one."""
     return any(path == name or path.startswith(f"{name}.") for name in wanted)
 
 
-def _append_numbers(values: array, row: list[str], wanted: Iterable[int], columns: _Columns, line: int) -> None:
-    for k in wanted:
-        try:
-            values.append(float(row[k]))
-        except ValueError:
+def from_dataframe(frame: Any, keep_actions: bool, table: TableOptions) -> Trajectories:
+    """A data frame of any library that speaks Arrow's interface or the older interchange protocol."""
+    try:
+        import pyarrow as pa
+        from pyarrow.interchange import from_dataframe as interchanged
+    except ImportError:
+        raise MissingExtra("Reading a data frame", "tables") from None
+    with parsing("The data frame", "a table"):
+        if hasattr(frame, "__arrow_c_stream__"):
+            read = pa.table(frame)
+        elif hasattr(frame, "__dataframe__"):
+            read = interchanged(frame)
+        else:
             raise InputError(
-                f"Line {line} has {row[k]!r} in column {columns.names[k]!r}, not a number; repair it."
-            ) from None
+                f"A {type(frame).__name__} is not a data frame; give one of pandas, Polars or Arrow, or arrays to "
+                "Trajectories.from_episodes."
+            )
+        return _from_arrow(read, Roles(read.column_names, table), keep_actions)
 
 
-def _time(cell: str, line: int) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        pass
-    try:
-        moment = datetime.fromisoformat(cell.strip())
-    except ValueError:
-        raise InputError(f"Line {line} has the time {cell!r}, neither a number nor a date; repair it.") from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+def _from_arrow(table: Any, roles: Roles, keep_actions: bool) -> Trajectories:
+    clocks = (roles.time, roles.maybe_time)
+
+    def columns(wanted: list[int]) -> list[Column]:
+        return [_column(table.column(roles.names[k]), roles.names[k], k in clocks) for k in wanted]
+
+    return assemble(
+        roles,
+        _identities(table.column(roles.names[roles.episode]), roles.names[roles.episode]),
+        None if roles.time is None else columns([roles.time])[0],
+        columns(roles.states),
+        columns(roles.actions) if keep_actions else [],
+        lambda row: f"row {row}",
+    )
 
 
-def _column(table: Any, columns: _Columns, k: int) -> Any:
-    column = table.column(columns.names[k]).unify_dictionaries().combine_chunks()
-    if column.null_count:
-        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
-        raise InputError(f"Row {row} of column {columns.names[k]!r} is empty; fill or remove it.")
-    return column
-
-
-def _identities(table: Any, columns: _Columns) -> np.ndarray:
+def _identities(chunks: Any, name: str) -> np.ndarray:
     import pyarrow.types as types
 
-    column = _column(table, columns, columns.episode)
+    column = _joined(chunks)
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise InputError(f"Row {row} of column {name!r} has no episode; give every row one.")
     if types.is_dictionary(column.type):  # the number of a name does as well as the name
         column = column.indices
     if types.is_nested(column.type):
-        raise InputError(f"The column {columns.names[columns.episode]!r} holds {column.type}; give one value per row.")
+        raise InputError(f"The column {name!r} holds {column.type}; give one value per row.")
     return column.to_numpy(zero_copy_only=False)
 
 
-def _times(table: Any, columns: _Columns) -> np.ndarray:
+def _column(chunks: Any, name: str, clock: bool) -> Column:
     import pyarrow.types as types
 
-    assert columns.time is not None
-    column = _column(table, columns, columns.time)
-    if types.is_timestamp(column.type):
-        return column.cast("timestamp[ns]").cast("int64").to_numpy() / 1e9
-    return _numeric(column, columns.names[columns.time])
-
-
-def _numbers(table: Any, columns: _Columns, wanted: list[int]) -> np.ndarray:
-    import pyarrow.types as types
-
-    blocks = []
-    for k in wanted:
-        column = _column(table, columns, k)
-        width = 1
-        if types.is_list(column.type) or types.is_large_list(column.type) or types.is_fixed_size_list(column.type):
-            widths = set(column.value_lengths().to_pylist()) if len(column) else {1}
-            if len(widths) > 1 or 0 in widths:
-                raise InputError(f"The lists of column {columns.names[k]!r} have different lengths; make them equal.")
-            width = widths.pop()
-            column = column.flatten()
-        blocks.append(_numeric(column, columns.names[k]).reshape(-1, width))
-    return np.concatenate(blocks, axis=1)
-
-
-def _numeric(column: Any, name: str) -> np.ndarray:
-    import pyarrow.types as types
-
+    column = _joined(chunks)
     kind = column.type
-    numeric = _is_numeric(kind)
-    if not numeric or column.null_count:
-        described = f"{kind}, not numbers" if not numeric else "lists with empty places"
-        raise InputError(f"The column {name!r} holds {described}; convert or remove it.")
-    if types.is_boolean(kind):
-        column = column.cast("uint8")
-    return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return Column(name, _seconds(column), dates=True) if clock else _text(column, name)
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return _of_lists(column, name)
+    if types.is_null(kind):
+        return Column(name, np.full((len(column), 1), np.nan))
+    if not _is_numeric(kind):
+        return _text(column, name, clock)
+    return Column(name, _numbers(column)[:, None])
+
+
+def _joined(chunks: Any) -> Any:
+    """One array; texts stay numbers of the entries of a dictionary, so that repeated ones cost nothing."""
+    return chunks.unify_dictionaries().combine_chunks() if hasattr(chunks, "unify_dictionaries") else chunks
+
+
+def _seconds(column: Any) -> np.ndarray:
+    nanoseconds = column.cast("timestamp[ns]").to_numpy(zero_copy_only=False).astype("datetime64[ns]")
+    seconds = nanoseconds.astype(np.int64) / 1e9
+    return np.where(np.isnat(nanoseconds), np.nan, seconds)[:, None]
+
+
+def _text(column: Any, name: str, clock: bool = False) -> Column:
+    cells = _Cells(name, clock)
+    for value in map(operator.methodcaller("as_py"), column):  # one by one, as the first text may be enough
+        if not clock and cells.text is not None:
+            break
+        cells.add("" if value is None else str(value))
+    found = cells.column()
+    return found if clock else Column(name, np.full((len(column), 1), np.nan), found.text or (0, str(column.type)))
+
+
+def _of_lists(column: Any, name: str) -> Column:
+    present = ~column.is_null().to_numpy(zero_copy_only=False)
+    widths = set(column.value_lengths().drop_null().to_pylist()) or {1}
+    if len(widths) > 1 or 0 in widths:
+        raise InputError(f"The lists of column {name!r} have different lengths; make them equal.")
+    flat = column.flatten()
+    if not _is_numeric(flat.type):
+        raise InputError(f"The column {name!r} holds {column.type}, not numbers; convert or remove it.")
+    values = np.full((len(column), widths.pop()), np.nan)
+    values[present] = _numbers(flat).reshape(int(present.sum()), -1)
+    return Column(name, values)
 
 
 def _is_numeric(kind: Any) -> bool:
     import pyarrow.types as types
 
     return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
+
+
+def _numbers(column: Any) -> np.ndarray:
+    """float64, NaN where a value is missing."""
+    import pyarrow.types as types
+
+    if types.is_boolean(column.type):
+        column = column.cast("uint8")
+    return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)

@@ -1,0 +1,95 @@
+"""`Progress`: how far along an episode is, how long it has to go, and where time was lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+_NEAR = 0.05  # of the time that was to go at first: what may be left where an episode counts as finished
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Rows start:stop of an episode in which it came no nearer, and the time that this cost."""
+
+    start: int
+    stop: int
+    lost: float
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """An episode on its way to a goal, T states long.
+
+    Attributes:
+        times: when each state was recorded, (T,).
+        remaining: the time that it takes from each to the goal, (T,), at the best that the recordings show.
+        unit: of both; "" for actions.
+        window: how many rows are looked at together: single rows are noisy.
+        pace: a row is wasted where less than this share of the time that passes around it was gained.
+    """
+
+    times: np.ndarray
+    remaining: np.ndarray
+    unit: str = ""
+    window: int = 5
+    pace: float = 0.5
+
+    @cached_property
+    def _best(self) -> np.ndarray:
+        """The least that remained so far, of a running median: a detour gains nothing until it has been made up for."""
+        half = min(self.window // 2, (len(self.remaining) - 1) // 2)
+        padded = np.pad(self.remaining, half, mode="edge")
+        smooth = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1), axis=1)
+        return np.minimum.accumulate(smooth)
+
+    @property
+    def done(self) -> np.ndarray:
+        """The share of the way that lies behind, (T,): from 0 to at most 1, and it never falls."""
+        best = self._best
+        return np.clip(1 - best / best[0], 0, 1) if best[0] > 0 else np.ones(len(best))
+
+    @cached_property
+    def waste(self) -> np.ndarray:
+        """Of the time that passes around each state, the share in which it came no nearer, (T,), from 0 to 1."""
+        rows = np.arange(len(self.times))
+        before, after = np.maximum(rows - self.window // 2, 0), np.minimum(rows + self.window // 2, len(rows) - 1)
+        passed = np.maximum(self.times[after] - self.times[before], np.finfo(float).tiny)
+        return np.clip(1 - (self._best[before] - self._best[after]) / passed, 0, 1)
+
+    @property
+    def wasted(self) -> np.ndarray:
+        """Whether each state belongs to a stretch that was wasted, (T,) bool."""
+        return self.waste > 1 - self.pace
+
+    @property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """Where time was lost, in order."""
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], self.wasted, [False]]).astype(np.int8)))
+        found = []
+        for start, stop in edges.reshape(-1, 2).tolist():
+            before, after = max(start - 1, 0), min(stop, len(self.times) - 1)
+            passed, gained = self.times[after] - self.times[before], self._best[before] - self._best[after]
+            found.append(Stretch(start, stop, max(0.0, float(passed - gained))))
+        return tuple(found)
+
+    @property
+    def lost(self) -> float:
+        """The time that passed beyond what the way behind would have taken."""
+        passed = float(self.times[-1] - self.times[0])
+        return max(0.0, passed - float(self._best[0] - self._best[-1]))
+
+    @property
+    def finished(self) -> bool:
+        """Whether it got to the goal: hardly anything, or less than a usual step, remains at the least."""
+        step = float(np.median(np.diff(self.times))) if len(self.times) > 1 else 0.0
+        return bool(self.remaining.min() <= max(_NEAR * float(self.remaining[0]), step))
+
+    def __repr__(self) -> str:
+        unit = self.unit or "actions"
+        return (
+            f"Progress({self.done[-1]:.0%} done, {self.remaining[-1]:.4g} {unit} to go, {self.lost:.4g} {unit} lost in "
+            f"{len(self.stretches)} stretches)"
+        )

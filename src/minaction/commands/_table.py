@@ -1,0 +1,21 @@
+"""What was typed about the columns of a table."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from ..trajectories import TableOptions
+from ._options import Table
+
+
+def table_options(options: Table) -> TableOptions | None:
+    """The options, or None where nothing was said."""
+    words = table_words(options)
+    return TableOptions(**words) if words else None
+
+
+def table_words(options: Table) -> dict[str, Any]:
+    """The options as `minaction.read` takes them; empty where nothing was said."""
+    given = TableOptions(options.episode, options.time, options.unit, options.states, options.drop, options.missing)
+    return {} if given == TableOptions() else asdict(given)

@@ -1,0 +1,33 @@
+"""`as_trajectories`: whatever form people have their recordings in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ._dataset import Trajectories
+from .readers._layouts import arrange
+from .readers._minari import episodes_of_minari
+
+
+def as_trajectories(data: Any) -> Trajectories:
+    """Episodes from a data frame, a dictionary of arrays, (E, T, D) arrays, a list of arrays, or a Minari data set."""
+    if isinstance(data, Trajectories):
+        return data
+    if isinstance(data, Mapping):
+        if not all(isinstance(name, str) for name in data):
+            raise InputError("A dictionary of arrays has names such as 'states' and 'offsets'; give it such names.")
+        return arrange({name: np.array(values) for name, values in data.items()}, keep_actions=True)
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__"):
+        return Trajectories.from_dataframe(data)
+    if hasattr(data, "iterate_episodes"):
+        return episodes_of_minari(data, "the data set", keep_actions=True)
+    if isinstance(data, list | tuple) or (hasattr(data, "ndim") and hasattr(data, "shape")):
+        return Trajectories.from_episodes(data)  # type: ignore[arg-type]
+    raise InputError(
+        f"A {type(data).__name__} cannot be read as episodes; give Trajectories, a data frame, a list of arrays, a "
+        "dictionary with 'states', a Minari data set, or the name of a task or file."
+    )

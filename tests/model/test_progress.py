@@ -1,0 +1,124 @@
+"""Remaining time, share done and wasted stretches, on a made log with pauses and detours of which all is known."""
+
+from __future__ import annotations
+
+import csv
+import functools
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+import minaction as ma
+from minaction._remaining import Progress
+from minaction.cli import main
+
+GOAL, SPEED, DT = np.array([1.0, 1.0]), 0.5, 0.1
+
+
+def walk(rng: np.random.Generator, disturbed: bool) -> tuple[np.ndarray, np.ndarray]:
+    """States from somewhere to the goal at full speed, and which of them belong to a pause or a detour."""
+    here, states, wasted = rng.uniform(-1, 0.2, 2), [], []
+
+    def go(to: np.ndarray, useless: bool) -> None:
+        nonlocal here
+        way = to - here
+        count = max(1, int(np.linalg.norm(way) / (SPEED * DT)))
+        for k in range(count):
+            states.append(here + way * k / count)
+            wasted.append(useless)
+        here = to
+
+    if not disturbed:
+        go(GOAL, False)
+    else:
+        middle = here + rng.uniform(0.3, 0.6) * (GOAL - here)
+        go(middle, False)
+        if rng.random() < 0.5:
+            states.extend([here + rng.normal(0, 0.003, 2) for _ in range(15)])
+            wasted.extend([True] * 15)
+        else:
+            away = (here - GOAL) / np.linalg.norm(here - GOAL)
+            go(here + 0.4 * away, True)
+            go(middle, True)
+        go(GOAL, False)
+    return np.array([*states, GOAL]), np.array([*wasted, False])
+
+
+def auroc(scores: np.ndarray, labels: np.ndarray) -> float:
+    ranks, positive = rankdata(scores), labels.sum()
+    return float((ranks[labels].sum() - positive * (positive + 1) / 2) / (positive * (len(labels) - positive)))
+
+
+@functools.cache
+def learned() -> tuple[ma.DistanceModel, list[np.ndarray], list[np.ndarray]]:
+    rng = np.random.default_rng(0)
+    walks = [walk(rng, disturbed=k % 2 == 0) for k in range(60)]
+    episodes, wasted = [states for states, _ in walks], [mask for _, mask in walks]
+    times = [DT * np.arange(len(states)) for states in episodes]
+    data = ma.Trajectories.from_episodes(episodes, times, columns=["x", "y"], time_unit="s")
+    objective = ma.MadDist(encoder=ma.MLP(hidden=(64, 64), latent=32), learning_rate=1e-3)
+    model = ma.fit(data, objective, steps=1500, progress=False)
+    model.save("/tmp/minaction-test-progress.safetensors")
+    return model, episodes, wasted
+
+
+def test_wasted_stretches_are_told_from_useful_ones():
+    model, episodes, wasted = learned()
+    data = ma.Trajectories.from_episodes(episodes, [DT * np.arange(len(one)) for one in episodes])
+    found = [model.progress(episode, GOAL) for episode in data]
+    labels = np.concatenate(wasted)
+    score = auroc(np.concatenate([one.waste for one in found]), labels)
+    linear = auroc(np.concatenate([np.linspace(0, 1, len(one.times)) for one in found]), labels)
+    assert score > 0.95, (score, linear)
+    assert abs(linear - 0.5) < 0.2
+    truth = np.concatenate([np.linalg.norm(episode - GOAL, axis=1) / SPEED for episode in episodes])
+    remaining = np.concatenate([one.remaining for one in found])
+    assert np.corrcoef(rankdata(remaining), rankdata(truth))[0, 1] > 0.95
+    for one in found:
+        assert (np.diff(one.done) >= 0).all()
+        assert 0 <= one.done.min() <= one.done.max() <= 1
+
+
+def test_a_pause_is_found_where_it_is():
+    remaining = np.concatenate([np.arange(20.0, 10.0, -1), np.full(10, 10.0), np.arange(10.0, -1, -1)])
+    along = Progress(np.arange(len(remaining), dtype=float), remaining)
+    assert along.finished
+    assert along.lost == 10
+    (stretch,) = along.stretches
+    assert abs(stretch.start - 10) <= 2
+    assert abs(stretch.stop - 21) <= 2
+    assert stretch.lost == pytest.approx(10, abs=1.5)
+    assert not Progress(along.times[:15], remaining[:15]).finished
+
+
+def test_the_nearest_of_several_goals_counts():
+    model, episodes, _ = learned()
+    goals = np.array([[1.0, 1.0], [-0.5, -0.5]])
+    nearest = model.remaining(episodes[0], goals)
+    np.testing.assert_allclose(nearest, model.pairwise(episodes[0], goals).min(axis=1), rtol=1e-4, atol=1e-4)
+    ends = ma.Trajectories.from_episodes(episodes[:3])
+    assert model.remaining(episodes[0], ends).shape == (len(episodes[0]),)
+    assert model.remaining(episodes[0][0], GOAL).shape == ()
+    with pytest.raises(ma.InputError):
+        model.remaining(episodes[0], [1.0, 2.0, 3.0])
+    with pytest.raises(ma.InputError):
+        model.progress(np.zeros((0, 2)), GOAL)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_command_writes_a_row_for_every_state(tmp_path, capsys, monkeypatch, ending):
+    _, episodes, _ = learned()
+    monkeypatch.chdir(tmp_path)
+    times = [DT * np.arange(len(one)) for one in episodes]
+    ma.Trajectories.from_episodes(episodes, times, time_unit="s").save("log.safetensors")
+    model = "/tmp/minaction-test-progress.safetensors"
+    assert main(["progress", model, "log.safetensors", "--goal", "1", "1", "--out", f"out.{ending}"]) == 0
+    assert "60 of 60 finished; times in s" in capsys.readouterr().out
+    if ending == "csv":
+        with open("out.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == sum(map(len, episodes))
+        assert list(rows[0]) == ["episode", "frame_index", "time", "remaining", "done", "waste", "wasted"]
+    assert main(["progress", model, "log.safetensors", "--out", "out.txt"]) == 2
+    assert main(["progress", model]) == 2
