@@ -47,7 +47,7 @@ class _Cells:
                 return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
             except ValueError:
                 pass
-        self.text = self.text or (len(self.values), cell)
+        self.text = self.text or (len(self.values), cell if len(cell) <= 40 else f"{cell[:40]}...")
         return np.nan
 
     def column(self) -> Column:
