@@ -15,8 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._coverage import Coverage
 from ._distance import Architecture, Distance
 from ._files import read_tensors, write_tensors
+from ._health import Health
 from ._trees import named_leaves, with_named_leaves
 from .encoders import EncoderModule
 from .encoders._inputs import no_statistics
@@ -30,6 +32,8 @@ WORKING_BYTES = 256 << 20
 # States that an encoder sees at once: a perceptron of the usual widths, or a small convolutional network on images,
 # needs no more than `WORKING_BYTES` for so many numbers.
 _NUMBERS_AT_ONCE, _MOST_ROWS, _FEWEST_ROWS = 1 << 22, 1 << 14, 1 << 7
+
+_RECORDED = "recorded."  # before the names of the arrays that `Coverage` keeps in a model's file
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ class DistanceModel:
     """How many actions lead from one state to another, learned from recorded states.
 
     `network` is the trained pytree, `architecture` describes it, and `state_shape` and `state_dtype` say what a state
-    is: images that were recorded as uint8 are asked about as uint8.
+    is: images that were recorded as uint8 are asked about as uint8. `health` says how it did on held-out episodes, None
+    where none were held out; `recorded` is a sample of what it was trained on, from which `coverage` is measured.
 
     >>> import minaction as ma
     >>> data = ma.read("cliffwalking", episodes=5)
@@ -65,12 +70,16 @@ class DistanceModel:
         provenance: Provenance,
         state_shape: tuple[int, ...],
         state_dtype: str = "float32",
+        health: Health | None = None,
+        recorded: Coverage | None = None,
     ) -> None:
         self.network = network
         self.architecture = architecture
         self.provenance = provenance
         self.state_shape = tuple(state_shape)
         self.state_dtype = state_dtype
+        self.health = health
+        self.recorded = recorded
 
     def __repr__(self) -> str:
         made = self.provenance
@@ -144,6 +153,21 @@ class DistanceModel:
         shape = (*self._lead(query), k)
         return index.reshape(shape), best.reshape(shape)
 
+    def coverage(self, states: ArrayLike) -> np.ndarray:
+        """How far states (..., *state_shape) are from what was recorded, (...), in typical steps; 0 for recorded ones.
+
+        A distance from or to a state that is several steps from anything recorded is a guess.
+
+        >>> import minaction as ma
+        >>> model = ma.fit("cliffwalking", steps=1, progress=False)
+        >>> model.coverage([[0.0, 0.0], [0.0, 50.0]]).round() > 3
+        array([False,  True])
+        """
+        if self.recorded is None:
+            raise InputError("This model's file has no sample of what was recorded; train it again with this version.")
+        rows = np.asarray(self._states(states))
+        return self.recorded(rows.reshape(-1, *self.state_shape)).reshape(self._lead(rows))
+
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | Path) -> None:
@@ -153,8 +177,10 @@ class DistanceModel:
             "state_shape": list(self.state_shape),
             "state_dtype": self.state_dtype,
             "provenance": asdict(self.provenance),
+            "health": None if self.health is None else asdict(self.health),
         }
-        write_tensors(path, "model", named_leaves(self.network), header)
+        recorded = {} if self.recorded is None else self.recorded.as_tensors(_RECORDED)
+        write_tensors(path, "model", {**named_leaves(self.network), **recorded}, header)
 
     @classmethod
     def load(cls, path: str | Path) -> DistanceModel:
@@ -163,6 +189,8 @@ class DistanceModel:
         try:
             architecture = Architecture.from_dict(header)
             provenance = Provenance(**header["provenance"])
+            health = None if header.get("health") is None else Health(**header["health"])
+            recorded = Coverage.from_tensors(tensors, _RECORDED)
             shape, dtype = tuple(map(int, header["state_shape"])), np.dtype(header["state_dtype"]).name
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
             network = with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors))
@@ -171,7 +199,7 @@ class DistanceModel:
                 f"{path} does not describe a model that can be built here ({str(error).rstrip('.')}); it may come from "
                 "another version, or need a package that is not installed."
             ) from error
-        return cls(network, architecture, provenance, shape, dtype)
+        return cls(network, architecture, provenance, shape, dtype, health, recorded)
 
     # ---------------------------------------------------------------- inside
 
@@ -207,7 +235,7 @@ class DistanceModel:
             raise ValueError(f"this model was trained on {dtype}, which cannot hold all of them; give them as recorded")
         return jnp.asarray(cast)
 
-    def _lead(self, states: jax.Array) -> tuple[int, ...]:
+    def _lead(self, states: jax.Array | np.ndarray) -> tuple[int, ...]:
         return states.shape[: states.ndim - len(self.state_shape)]
 
     def _as_rows(self, values: ArrayLike) -> np.ndarray:

@@ -15,11 +15,12 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from .._files import append_json_lines, read_json, read_json_lines, write_json
+from .._health import Health
 from ..errors import InputError
 from ..evaluation import Evaluation
 
@@ -62,6 +63,8 @@ class RunConfig:
     method: str = ""
     """What a suite calls objective and settings together; the objective's name if empty."""
     ablation: Ablation | None = None
+    held_out: float = 0.0
+    """The share of episodes that is not trained on but judges the models."""
     format: int = FORMAT
 
     @property
@@ -98,6 +101,8 @@ class Results:
     steps_per_second: float | None
     device: str
     version: str
+    health: list[Health] = field(default_factory=list)
+    """Of every seed, by held-out episodes; empty where none were held out."""
 
     def of(self, seed: int) -> list[Evaluation]:
         """The overall evaluations of a seed."""
