@@ -49,7 +49,7 @@ def train(options: Train) -> int:
             source.data(seed)
             source.truths(seed)
         split(source.data(config.seeds[0]), config.held_out)  # refuses what cannot be
-        warnings = check_data(source.data(config.seeds[0]))
+        warnings = [] if source.task is not None else check_data(source.data(config.seeds[0]))
     for sentence in warnings:
         console.print(f"warning: {sentence}", style="yellow", highlight=False, markup=False, soft_wrap=True)
     with _begun(path, config, options.overwrite) as run:

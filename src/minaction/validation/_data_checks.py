@@ -57,7 +57,7 @@ def _clocks(before: np.ndarray, after: np.ndarray) -> Iterator[str]:
         how = "grows" if change[0, column] > 0 else "falls"
         yield (
             f"number {column + 1} of the states only ever {how}: if it is a clock or a counter, give it as times or "
-            "leave it out, because no state that has it is ever visited again"
+            "leave it out, because no state is visited twice while it runs"
         )
 
 
