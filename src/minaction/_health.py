@@ -29,7 +29,7 @@ class Health:
     excess_by_gap: Mapping[str, float] = field(default_factory=dict)
     """The same by how many recorded steps lie between the two states, such as "2 to 9"."""
     novel_pairs: int | None = None
-    """How many of the pairs the training data does not bound by t already; None where it was not given."""
+    """How many pairs were found that the training data does not bound by t already; None where it was not given."""
     novel_excess: float | None = None
     """The excess over these."""
     single_step: float | None = None

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from .._health import NO_PROBLEM, Health
 
-_SHORT, _LONG = 0.7, 1.5  # of a single step: outside, single steps are not what they should be
+_SHORT, _LONG = 0.8, 1.5  # of a single step: outside, single steps are not what they should be
+_FEWEST_NOVEL = 30  # pairs; fewer say little
 _EXCESS = 0.1  # a tenth more than the time in which it was done
 _OVERLAP = 0.2  # fewer held-out states than that are known from training
 _FLAT = 1.5  # random pairs are hardly further than single steps
@@ -27,7 +28,7 @@ def _sentences(health: Health) -> Iterator[str]:
             f"flat: random pairs measure {random / single:.1f} times a single step; either every state is a step or "
             "two from every other, or nothing was learned"
         )
-    if excess is None:
+    if excess is None or (health.novel_pairs or 0) < _FEWEST_NOVEL:
         excess = health.excess
     if excess is not None and excess > _EXCESS:
         yield (
