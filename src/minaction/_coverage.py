@@ -11,8 +11,8 @@ from scipy.spatial import KDTree
 from ._mapped import read_rows
 from .trajectories import Trajectories
 
-_MOST_STATES, _MOST_NUMBERS = 4_000, 1_000_000  # of a sample: 4 MB of numbers at most
-_GLANCE, _GLANCE_NUMBERS = 20_000, 10_000_000
+_MOST_STATES, _MOST_NUMBERS = 16_000, 250_000  # of a sample: 1 MB of float32 at most
+_GLANCE, _GLANCE_NUMBERS = 40_000, 10_000_000
 _CLOSE = 0.95  # of the recorded states that are not in the sample are not further from it than `spacing`
 _NEVER = 1e-3  # of its range: the typical change of an input that changes in no episode, such as a task number
 
