@@ -14,6 +14,7 @@ __all__ = [
     "READERS",
     "TASKS",
     "Agreement",
+    "DistanceEnsemble",
     "DistanceModel",
     "Diverged",
     "Encoder",
@@ -23,6 +24,7 @@ __all__ = [
     "Evaluation",
     "Event",
     "Finished",
+    "Health",
     "Hilbert",
     "InputError",
     "InputStatistics",
@@ -51,6 +53,7 @@ __all__ = [
     "WideNorm",
     "a_star",
     "agreement",
+    "check_data",
     "collect",
     "evaluate",
     "fit",
@@ -62,8 +65,11 @@ __all__ = [
     "read",
     "recorded_distance",
     "register",
+    "validate",
 ]
 
+from ._ensemble import DistanceEnsemble as DistanceEnsemble
+from ._health import Health as Health
 from ._load import load as load
 from ._model import DistanceModel as DistanceModel
 from .encoders import ENCODERS as ENCODERS
@@ -123,3 +129,5 @@ from .trajectories import Reader as Reader
 from .trajectories import Trajectories as Trajectories
 from .uses import ShapedReward as ShapedReward
 from .uses import a_star as a_star
+from .validation import check_data as check_data
+from .validation import validate as validate

@@ -16,8 +16,10 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from ._coverage import Coverage
 from ._distance import Architecture, Distance
 from ._files import read_tensors, write_tensors
+from ._health import Health
 from ._remaining import Progress
 from ._trees import named_leaves, with_named_leaves
 from ._units import Units
@@ -35,6 +37,8 @@ WORKING_BYTES = 256 << 20
 # States that an encoder sees at once: a perceptron of the usual widths, or a small convolutional network on images,
 # needs no more than `WORKING_BYTES` for so many numbers.
 _NUMBERS_AT_ONCE, _MOST_ROWS, _FEWEST_ROWS = 1 << 22, 1 << 14, 1 << 7
+
+_RECORDED = "recorded."  # before the names of the arrays that `Coverage` keeps in a model's file
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class DistanceModel:
     is: images that were recorded as uint8 are asked about as uint8. `columns` are the names of a state's numbers, if
     the recording had some, and `unit` is that of its clock, such as "s", and of every distance; "" for actions. `units`
     are the recording's origin and typical step: the network takes states from there, and measures in such steps.
+    `health` says how it did on held-out episodes, None where none were held out; `recorded` is a sample of what it was
+    trained on, from which `coverage` is measured.
 
     >>> import minaction as ma
     >>> data = ma.read("cliffwalking", episodes=5)
@@ -75,6 +81,8 @@ class DistanceModel:
         units: Units | None = None,
         columns: tuple[str, ...] = (),
         unit: str = "",
+        health: Health | None = None,
+        recorded: Coverage | None = None,
     ) -> None:
         self.network = network
         self.architecture = architecture
@@ -84,6 +92,8 @@ class DistanceModel:
         self.units = units or Units()
         self.columns = tuple(columns)
         self.unit = unit
+        self.health = health
+        self.recorded = recorded
 
     def __repr__(self) -> str:
         made = self.provenance
@@ -208,6 +218,21 @@ class DistanceModel:
             raise InputError("The episode has no states; give at least one.")
         return Progress(times, self.remaining(states, states[-1] if goals is None else goals), self.unit)
 
+    def coverage(self, states: ArrayLike) -> np.ndarray:
+        """How far states (..., *state_shape) are from what was recorded, (...), in typical steps; 0 for recorded ones.
+
+        A distance from or to a state that is several steps from anything recorded is a guess.
+
+        >>> import minaction as ma
+        >>> model = ma.fit("cliffwalking", steps=1, progress=False)
+        >>> model.coverage([[0.0, 0.0], [0.0, 50.0]]).round() > 3
+        array([False,  True])
+        """
+        if self.recorded is None:
+            raise InputError("This model's file has no sample of what was recorded; train it again with this version.")
+        lead = self._lead(self._states(states))
+        return self.recorded(np.asarray(states).reshape(-1, *self.state_shape)).reshape(lead)
+
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | Path) -> None:
@@ -220,9 +245,11 @@ class DistanceModel:
             "columns": list(self.columns),
             "unit": self.unit,
             "provenance": asdict(self.provenance),
+            "health": None if self.health is None else asdict(self.health),
         }
         origin = {} if self.units.origin is None else {"origin": self.units.origin}
-        write_tensors(path, "model", {**named_leaves(self.network), **origin}, header)
+        recorded = {} if self.recorded is None else self.recorded.as_tensors(_RECORDED)
+        write_tensors(path, "model", {**named_leaves(self.network), **origin, **recorded}, header)
 
     @classmethod
     def load(cls, path: str | Path) -> DistanceModel:
@@ -236,6 +263,8 @@ class DistanceModel:
                 raise InputError(f"its states are of type {dtype}")
             units = _units(tensors.pop("origin", None), header.get("step_time", 1.0), shape)
             columns, unit = tuple(map(str, header.get("columns", ()))), str(header.get("unit", ""))
+            health = None if header.get("health") is None else Health(**header["health"])
+            recorded = Coverage.from_tensors(tensors, _RECORDED)
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
             network = with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors))
         except (KeyError, TypeError, ValueError) as error:
@@ -243,7 +272,7 @@ class DistanceModel:
                 f"{path} does not describe a model that can be built here ({str(error).rstrip('.')}); it may come from "
                 "another version, or need a package that is not installed."
             ) from error
-        return cls(network, architecture, provenance, shape, dtype, units, columns, unit)
+        return cls(network, architecture, provenance, shape, dtype, units, columns, unit, health, recorded)
 
     # ---------------------------------------------------------------- inside
 

@@ -13,6 +13,8 @@ from ..training import Run
 from ._options import Distance, Evaluate
 from ._show import make_console, print_agreement, print_agreement_by_range
 
+_FAR = 3.0  # typical steps from anything recorded
+
 
 def evaluate(options: Evaluate) -> int:
     """Compare every seed's model with the truths of its task."""
@@ -44,4 +46,8 @@ def distance(options: Distance) -> int:
     for arrow, values in (("from -> to", there), ("to -> from", back)):
         spread = f"  (seeds {values.min():.2f} to {values.max():.2f})" if len(values) > 1 else ""
         print(f"{arrow}: {values.mean():.2f} {models[0].unit or 'actions'}{spread}")
+    for name, state in (("start", options.source), ("goal", options.target)):
+        away = models[0].coverage(state).item() if models[0].recorded is not None else 0.0
+        if away > _FAR:
+            print(f"warning: the {name} is {away:.1f} typical steps from anything recorded; its distances are guesses")
     return 0

@@ -54,6 +54,9 @@ class Train(Table):
     """The seeds are this number and the ones after it."""
     episodes: int | None = None
     """How many episodes to learn from: of a task, its own number by default; of a file, the first so many."""
+    held_out: float | None = None
+    """The share of episodes that is not trained on but judges the result; by default 0.1 of a file with at least 20
+    episodes, and 0 of a task."""
     evaluations: int = 50
     """How many times on the way the distance is compared with the truth."""
     out: Path | None = None

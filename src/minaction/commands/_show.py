@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from .._health import Health
 from ..evaluation import Evaluation
 from ..reports import agreement_table, rows_by_range, rows_by_truth
 
@@ -29,3 +30,23 @@ def print_agreement_by_range(console: Console, seeds: Sequence[Sequence[Evaluati
     for truth in dict.fromkeys(one.truth for one in seeds[0]):
         own = [[one for one in seed if one.truth == truth] for seed in seeds]
         console.print(agreement_table(rows_by_range(own), title=f"By true distance: {truth}", heading="true distance"))
+
+
+def print_health(console: Console, seeds: Sequence[Health]) -> None:
+    """What held-out episodes say about the models, in a few lines: the numbers as means over seeds, every verdict."""
+    if not seeds:
+        return
+    numbers = {
+        "single steps measure": ([one.single_step for one in seeds], "{:.2f} where they take 1"),
+        "random pairs measure": ([one.random_pairs for one in seeds], "{:.1f}"),
+        "too long on held-out pairs by": ([one.excess for one in seeds], "{:.1%}"),
+        "on pairs that are new by": ([one.novel_excess for one in seeds], "{:.1%}"),
+        "states known from training": ([one.recorded_share for one in seeds], "{:.0%}"),
+    }
+    console.print(f"judged by {seeds[0].episodes} episodes that were held out:", highlight=False)
+    for name, (values, form) in numbers.items():
+        known = [value for value in values if value is not None]
+        if known:
+            console.print(f"  {name} {form.format(sum(known) / len(known))}", highlight=False)
+    for sentence in dict.fromkeys(sentence for one in seeds for sentence in one.verdict):
+        console.print(f"  {sentence}", highlight=False, markup=False, soft_wrap=True, style="bold")

@@ -21,10 +21,12 @@ from ..reports import write_report
 from ..tasks import Source
 from ..training import Diverged, Evaluated, Progressed, Run, RunConfig, Training
 from ..training import train as driven
+from ..training._fit import held_out_by_default
 from ..training._run import check_free, empty_run, foreign_files, is_run
 from ..training._tracking import tracking
+from ..validation import check_data, split
 from ._options import Train
-from ._show import make_console, print_agreement
+from ._show import make_console, print_agreement, print_health
 from ._table import table_options
 
 
@@ -48,6 +50,10 @@ def train(options: Train) -> int:
         for seed in config.seeds:
             source.data(seed)
             source.truths(seed)
+        split(source.data(config.seeds[0]), config.held_out)  # refuses what cannot be
+        warnings = [] if source.task is not None else check_data(source.data(config.seeds[0]))
+    for sentence in warnings:
+        console.print(f"warning: {sentence}", style="yellow", highlight=False, markup=False, soft_wrap=True)
     with _begun(path, config, options.overwrite) as run:
         if not run.finished:
             _train(console, run, source, options, path.name)
@@ -83,6 +89,7 @@ def _show(console: Console, path: Path, source: Source) -> int:
         if not (path / "report.html").exists():
             write_report(run, source)
     print_agreement(console, [run.results.of(seed) for seed in run.config.seeds])
+    print_health(console, run.results.health)
     shown = {"report": ["report.html"], "figure": ["curves.png", "landscape.png"]}
     shown["model"] = [run.model_path(seed).name for seed in run.config.seeds]
     for kind, names in shown.items():
@@ -193,6 +200,7 @@ def _config(options: Train) -> RunConfig:
         evaluations=min(options.evaluations, steps),
         episodes=options.episodes,
         table=table_options(options),
+        held_out=held_out_by_default(options.data) if options.held_out is None else options.held_out,
     )
 
 

@@ -11,12 +11,14 @@ import jax
 import numpy as np
 
 from .. import __version__
+from .._coverage import Coverage
 from .._model import DistanceModel
 from ..errors import InputError
 from ..evaluation import Evaluation, judge
 from ..objectives import Objective, make_objective
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories
+from ..validation import split_all, validate
 from ._run import Measurement, Results, Run
 from ._trainer import Trainer
 
@@ -25,7 +27,7 @@ from ._trainer import Trainer
 class Training:
     """One run as the driver sees it: what to train on what, and the folder that keeps it, if any does.
 
-    `data` and `truths` hold one entry per seed.
+    `data`, `truths` and `held_out` hold one entry per seed.
     """
 
     objective: Objective
@@ -36,6 +38,7 @@ class Training:
     evaluations: int = 1
     name: str = ""
     run: Run | None = None
+    held_out: Sequence[Trajectories | None] = ()
     replicas: slice = field(default_factory=lambda: slice(None), init=False)
     """Which of the trainer's seeds are its own."""
 
@@ -44,15 +47,17 @@ class Training:
         """What a run's folder asks for."""
         config = run.config
         source = source or Source(config.data, config.seeds, config.episodes, config.table)
+        data, held_out = split_all([source.data(seed) for seed in config.seeds], config.held_out)
         return cls(
             make_objective(config.objective, config.settings),
-            [source.data(seed) for seed in config.seeds],
+            data,
             config.steps,
             config.seeds,
             [source.truths(seed) for seed in config.seeds],
             config.evaluations,
             config.data,
             run,
+            held_out,
         )
 
 
@@ -268,12 +273,14 @@ class _Driver:
                 yield Evaluated(one, step, overall)
             self._checkpoint()
         for one, rows in zip(self._going, measured, strict=True):
+            _examine(models[one.replicas], one)
             results = Results(
                 evaluations=[found for row in rows for found in row.evaluations],
                 seconds=round(time.monotonic() - began, 1),
                 steps_per_second=None if speed is None else round(speed, 1),
                 device=jax.devices()[0].device_kind,
                 version=__version__,
+                health=[model.health for model in models[one.replicas] if model.health is not None],
             )
             if one.run is not None:
                 for model in models[one.replicas]:
@@ -284,6 +291,14 @@ class _Driver:
 
 def _overall(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     return [found for found in evaluations if found.high is None]
+
+
+def _examine(models: Sequence[DistanceModel], one: Training) -> None:
+    """Give finished models a sample of what was recorded, and what held-out episodes say about them."""
+    samples = {id(data): Coverage.of(data) for data in one.data}
+    for model, data, held_out in zip(models, one.data, one.held_out or [None] * len(models), strict=True):
+        model.recorded = samples[id(data)]
+        model.health = None if held_out is None else validate(model, held_out, data)
 
 
 def _is_finite(model: DistanceModel, data: Trajectories) -> bool:

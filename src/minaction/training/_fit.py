@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..objectives import Objective, PathDist, make_objective
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories, as_trajectories
+from ..validation import HELD_OUT, split_all
 from ._driver import Diverged, Evaluated, Event, Finished, Progressed, Training, train
 
 
@@ -26,6 +27,7 @@ def fit(
     truths: Sequence[Truth] | None = ...,
     evaluations: int = ...,
     name: str = ...,
+    held_out: float | None = ...,
     on_event: Callable[[Event], object] | None = ...,
     progress: bool = ...,
 ) -> DistanceModel: ...
@@ -42,6 +44,7 @@ def fit(
     truths: Sequence[Truth] | None = ...,
     evaluations: int = ...,
     name: str = ...,
+    held_out: float | None = ...,
     on_event: Callable[[Event], object] | None = ...,
     progress: bool = ...,
 ) -> list[DistanceModel]: ...
@@ -57,6 +60,7 @@ def fit(
     truths: Sequence[Truth] | None = None,
     evaluations: int = 10,
     name: str = "",
+    held_out: float | None = None,
     on_event: Callable[[Event], object] | None = None,
     progress: bool = True,
 ) -> DistanceModel | list[DistanceModel]:
@@ -72,6 +76,8 @@ def fit(
         truths: true distances to compare with on the way; those of a task are known.
         evaluations: how many times, evenly spaced, to compare with them.
         name: what to call the data in the model's file.
+        held_out: the share of episodes that is not trained on but judges the model (`DistanceModel.health`). By default
+            a tenth, where there are at least 20 episodes and no truths are known; 0 trains on everything.
         on_event: called with everything that the driver tells: `Progressed`, `Evaluated`, `Diverged`, `Finished`.
         progress: whether to show a bar, or lines where there is no terminal.
 
@@ -100,7 +106,9 @@ def fit(
         source = Source(str(data), all_seeds)
         recorded = [source.data(one) for one in all_seeds]
         judged = [source.truths(one) if truths is None else truths for one in all_seeds]
-    training = Training(chosen, recorded, steps, all_seeds, judged, evaluations, name or _name(data))
+    share = held_out_by_default(data, truths) if held_out is None else held_out
+    recorded, spared = split_all(recorded, share)
+    training = Training(chosen, recorded, steps, all_seeds, judged, evaluations, name or _name(data), held_out=spared)
     note = ""
     with training_progress(steps, shown=progress) as show:
         for event in train([training]):
@@ -115,6 +123,12 @@ def fit(
             elif isinstance(event, Finished):
                 return event.models[0] if seeds is None else list(event.models)
     raise AssertionError("a training ends with a model or an error")
+
+
+def held_out_by_default(data: Trajectories | str | Path, truths: Sequence[Truth] | None = None) -> float:
+    """A tenth of a person's own episodes; nothing where the truth is known, as of tasks."""
+    known = truths or (not isinstance(data, Trajectories) and Source(str(data)).task is not None)
+    return 0.0 if known else HELD_OUT
 
 
 def _name(data: Trajectories | str | Path) -> str:

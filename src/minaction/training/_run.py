@@ -15,11 +15,12 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from .._files import append_json_lines, read_json, read_json_lines, verified_header, write_json
+from .._health import Health
 from ..errors import DamagedFile, InputError
 from ..evaluation import Evaluation
 from ..trajectories import TableOptions
@@ -65,6 +66,8 @@ class RunConfig:
     ablation: Ablation | None = None
     table: TableOptions | None = None
     """What the columns of a table are, where a person said so."""
+    held_out: float = 0.0
+    """The share of episodes that is not trained on but judges the models."""
     format: int = FORMAT
 
     @property
@@ -101,6 +104,8 @@ class Results:
     steps_per_second: float | None
     device: str
     version: str
+    health: list[Health] = field(default_factory=list)
+    """Of every seed, by held-out episodes; empty where none were held out."""
 
     def of(self, seed: int) -> list[Evaluation]:
         """The overall evaluations of a seed."""

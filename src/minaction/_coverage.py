@@ -1,0 +1,87 @@
+"""How far a state is from what was recorded, from a small sample of recorded states that a model carries along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from ._mapped import read_rows
+from .trajectories import Trajectories
+
+_MOST_STATES, _MOST_NUMBERS = 16_000, 250_000  # of a sample: 1 MB of float32 at most
+_GLANCE, _GLANCE_NUMBERS = 40_000, 10_000_000
+_CLOSE = 0.95  # of the recorded states that are not in the sample are not further from it than `spacing`
+_NEVER = 1e-3  # of its range: the typical change of an input that changes in no episode, such as a task number
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """A sample of recorded states and the scale on which the distance to it is measured.
+
+    Every input is divided by its typical change in a step, so that a typical step has the length `step`. Recorded
+    states that are not in the sample lie about `spacing` away from it, which counts as nothing.
+    """
+
+    states: np.ndarray  # (m, *shape), as recorded
+    unit: np.ndarray  # (D,) the typical change of every input in a step
+    step: float
+    spacing: float
+
+    @classmethod
+    def of(cls, data: Trajectories) -> Coverage:
+        """What to remember of `data`: every distinct state where there are few, else a random sample."""
+        random = np.random.default_rng(0)
+        rows = random.permutation(data.num_states)[
+            : min(_GLANCE, max(100, _GLANCE_NUMBERS // int(np.prod(data.state_shape))))
+        ]
+        seen = read_rows(data.states, rows)
+        _, first = np.unique(flat(seen), axis=0, return_index=True)
+        seen = seen[np.sort(first)]  # in the order in which they were drawn
+        most = max(2, min(_MOST_STATES, _MOST_NUMBERS // int(np.prod(data.state_shape))))
+        unit, step = _typical_step(data, rows)
+        sample = cls(seen[:most], unit, step, 0.0)
+        beside = sample.away(seen[most : most + 1_000])
+        return cls(sample.states, unit, step, float(np.quantile(beside, _CLOSE)) if len(beside) else 0.0)
+
+    def away(self, states: np.ndarray) -> np.ndarray:
+        """How many typical steps each of `states` (n, *shape) lies from the nearest one of the sample, (n,)."""
+        return self._tree.query(flat(states) / self.unit)[0] / self.step
+
+    def __call__(self, states: np.ndarray) -> np.ndarray:
+        """How many typical steps further away than recorded states lie from each other, (n,): 0 for recorded ones."""
+        return np.maximum(self.away(states) - self.spacing, 0.0)
+
+    def as_tensors(self, prefix: str) -> dict[str, np.ndarray]:
+        """As arrays for a file, their names with `prefix` before them."""
+        scale = np.array([self.step, self.spacing])
+        return {f"{prefix}states": self.states, f"{prefix}unit": self.unit, f"{prefix}scale": scale}
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, np.ndarray], prefix: str) -> Coverage | None:
+        """What `as_tensors` gave, taken out of `tensors`; None where it is not among them."""
+        states, unit, scale = (tensors.pop(f"{prefix}{name}", None) for name in ("states", "unit", "scale"))
+        return None if states is None or unit is None or scale is None else cls(states, unit, *map(float, scale))
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        return KDTree(flat(self.states) / self.unit)
+
+
+def flat(states: np.ndarray) -> np.ndarray:
+    """States (n, *shape) as rows of numbers, (n, D) float64."""
+    return np.asarray(states, np.float64).reshape(len(states), int(np.prod(np.shape(states)[1:])))
+
+
+def _typical_step(data: Trajectories, rows: np.ndarray) -> tuple[np.ndarray, float]:
+    """The typical change of every input, and the length of a typical step when inputs are measured in them."""
+    rows = rows[~np.isin(rows, data.offsets[1:] - 1)]  # the last state of an episode has no successor
+    before, after = flat(read_rows(data.states, rows)), flat(read_rows(data.states, rows + 1))
+    change = np.abs(after - before)
+    unit = np.array([np.median(column[column > 0]) if (column > 0).any() else 0.0 for column in change.T])
+    spread = np.ptp(before, axis=0)
+    unit = np.where(unit > 0, unit, _NEVER * np.where(spread > 0, spread, np.maximum(np.abs(before[:1]).max(0), 1.0)))
+    lengths = np.linalg.norm(change / unit, axis=1)
+    return unit, float(np.median(lengths[lengths > 0])) if (lengths > 0).any() else 1.0

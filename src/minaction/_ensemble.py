@@ -1,0 +1,67 @@
+"""`DistanceEnsemble`: several trainings asked as one, and how far they disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._model import DistanceModel
+from .errors import InputError
+
+
+class Spread(NamedTuple):
+    """What several models say: their mean, and the standard deviation over them."""
+
+    mean: np.ndarray
+    spread: np.ndarray
+
+
+class DistanceEnsemble:
+    """Models of the same world, trained with different seeds; distances are their means.
+
+    Where they disagree, none of them knows; where they agree, they may still be wrong together.
+
+    >>> import minaction as ma
+    >>> data = ma.read("cliffwalking", episodes=5)
+    >>> both = ma.DistanceEnsemble(ma.fit(data, steps=2, seeds=[0, 1], progress=False))
+    >>> mean, spread = both.distance(data.states[0], data.states[:3], spread=True)
+    >>> mean.shape, spread.shape
+    ((3,), (3,))
+    """
+
+    def __init__(self, models: Sequence[DistanceModel]) -> None:
+        """Of at least one model; all take the same states."""
+        self.models = list(models)
+        if not self.models or any(one.state_shape != self.models[0].state_shape for one in self.models):
+            raise InputError("An ensemble takes one model or more, all for states of the same shape.")
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    @overload
+    def distance(self, states: ArrayLike, goals: ArrayLike, *, spread: Literal[False] = False) -> np.ndarray: ...
+    @overload
+    def distance(self, states: ArrayLike, goals: ArrayLike, *, spread: Literal[True]) -> Spread: ...
+    def distance(self, states: ArrayLike, goals: ArrayLike, *, spread: bool = False) -> np.ndarray | Spread:
+        """d(s, g) for states and goals (..., *state_shape); leading axes broadcast. With `spread`, that as well."""
+        return _together([np.asarray(one.distance(states, goals)) for one in self.models], spread)
+
+    @overload
+    def pairwise(self, states: ArrayLike, goals: ArrayLike, *, spread: Literal[False] = False) -> np.ndarray: ...
+    @overload
+    def pairwise(self, states: ArrayLike, goals: ArrayLike, *, spread: Literal[True]) -> Spread: ...
+    def pairwise(self, states: ArrayLike, goals: ArrayLike, *, spread: bool = False) -> np.ndarray | Spread:
+        """d(s_i, g_j) for all pairs, (n, m); with `spread` that as well."""
+        return _together([one.pairwise(states, goals) for one in self.models], spread)
+
+    def coverage(self, states: ArrayLike) -> np.ndarray:
+        """How far states are from what was recorded; see `DistanceModel.coverage`."""
+        return np.min([one.coverage(states) for one in self.models], axis=0)
+
+
+def _together(values: Sequence[np.ndarray], spread: bool) -> np.ndarray | Spread:
+    mean = np.mean(values, axis=0)
+    return Spread(mean, np.std(values, axis=0)) if spread else mean

@@ -1,0 +1,9 @@
+"""Whether a model can be trusted where no truth is known: held-out episodes, checks of the data, plain sentences."""
+
+from .._health import Health as Health
+from ._data_checks import check_data as check_data
+from ._split import FEWEST_EPISODES as FEWEST_EPISODES
+from ._split import HELD_OUT as HELD_OUT
+from ._split import split as split
+from ._split import split_all as split_all
+from ._validate import validate as validate

@@ -1,0 +1,53 @@
+"""What recorded steps already say about the distances between given states."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from ..exact._empirical import observed_transitions
+from ..trajectories import Trajectories
+
+_SOURCES_AT_A_TIME = 64
+_VISITS = 2  # of a state on average, where states are said to repeat
+
+
+def states_repeat(data: Trajectories) -> bool:
+    """Whether states are visited twice or more on average, so that paths of different episodes meet in them."""
+    return data.has_at_most(data.num_states // _VISITS)
+
+
+class RecordedBounds:
+    """Shortest paths along recorded steps; infinite where none leads, and from or to states never recorded."""
+
+    def __init__(self, data: Trajectories) -> None:
+        states, edges, durations = observed_transitions(data)
+        self._place = {_key(row): k for k, row in enumerate(states)}
+        # Of several durations the shortest counts; a sparse matrix would add them up.
+        order = np.lexsort((durations, edges[:, 1], edges[:, 0]))
+        edges, durations = edges[order], durations[order]
+        first = np.ones(len(edges), dtype=bool)
+        first[1:] = (edges[1:] != edges[:-1]).any(axis=1)
+        shape = (len(states), len(states))
+        self._graph = csr_array((durations[first], tuple(edges[first].T)), shape=shape)
+
+    def places(self, states: np.ndarray) -> np.ndarray:
+        """Which recorded state each of `states` (n, *shape) is, (n,); -1 for those that are none."""
+        return np.array([self._place.get(_key(row), -1) for row in states], dtype=int)
+
+    def between(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """The shortest time from sources[k] to targets[k], both (n, *shape), for every k, (n,)."""
+        begin, end = self.places(sources), self.places(targets)
+        found = np.full(len(begin), np.inf)
+        starts = np.unique(begin[(begin >= 0) & (end >= 0)])
+        for some in np.split(starts, range(_SOURCES_AT_A_TIME, len(starts), _SOURCES_AT_A_TIME)):
+            asked = np.flatnonzero(np.isin(begin, some) & (end >= 0))
+            if len(asked):
+                reached = dijkstra(self._graph, indices=some)
+                found[asked] = reached[np.searchsorted(some, begin[asked]), end[asked]]
+        return found
+
+
+def _key(row: np.ndarray) -> bytes:
+    return (row + row.dtype.type(0)).tobytes() if row.dtype.kind == "f" else row.tobytes()  # -0.0 is 0.0

@@ -1,0 +1,121 @@
+"""`check_data`: the mistakes that are easy to make with data of one's own, found before anything is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from .._coverage import Coverage, flat
+from .._mapped import read_rows
+from ..recorded._nearness import MEMORY
+from ..trajectories import Trajectories
+from ._bounds import states_repeat
+
+_FEW_STEPS = 200
+_FEW_VALUES = 10
+_GLANCE = 20_000  # steps looked at
+_LARGEST = 64  # numbers of a state: of images, single ones mean nothing
+_NEAR = 2.0  # typical steps
+_OVERLAP = 0.1  # of states near one of another episode, or known from one
+_OFTEN = 0.05  # of the moves
+_MOST_FOR_NEARNESS = 10  # numbers of a state
+_ASKED, _NEIGHBOURS = 1_000, 64
+
+
+def check_data(data: Trajectories) -> list[str]:
+    """What looks wrong with recorded episodes, in sentences; nothing where nothing does.
+
+    Looks for too few states or steps, a clock or noise among the numbers of a state, ids that were given as one number,
+    and episodes that share no states. Some of it may be meant so: a world can have only one direction.
+
+    >>> import minaction as ma
+    >>> ma.check_data(ma.Trajectories.from_episodes([[0.0, 1.0, 0.0, 1.0]]))[0]
+    'only 2 different states were recorded, so there is no distance to learn but that between them'
+    """
+    steps = data.num_states - data.num_episodes
+    different = len(data.distinct) if data.has_at_most(2) else 3
+    if different <= 2:
+        what = f"only {different} different states were" if different > 1 else "only a single state was"
+        return [f"{what} recorded, so there is no distance to learn but that between them"]
+    found = []
+    if steps < _FEW_STEPS:
+        found.append(f"only {steps} steps were recorded; distances are hardly more than guesses below a few hundred")
+    if np.prod(data.state_shape) <= _LARGEST:
+        rows = np.delete(np.arange(data.num_states), data.offsets[1:] - 1)
+        rows = np.sort(np.random.default_rng(0).permutation(rows)[:_GLANCE])
+        before, after = flat(read_rows(data.states, rows)), flat(read_rows(data.states, rows + 1))
+        found += [*_clocks(before, after), *(_ids(before, after) or _noise(data, before, after))]
+    return [*found, *_overlap(data)]
+
+
+def _clocks(before: np.ndarray, after: np.ndarray) -> Iterator[str]:
+    """Numbers that grow, or fall, in every single step."""
+    change = after - before
+    for column in np.flatnonzero((change > 0).all(axis=0) | (change < 0).all(axis=0)):
+        how = "grows" if change[0, column] > 0 else "falls"
+        yield (
+            f"number {column + 1} of the states only ever {how}: if it is a clock or a counter, give it as times or "
+            "leave it out, because no state is visited twice while it runs"
+        )
+
+
+def _ids(before: np.ndarray, after: np.ndarray) -> list[str]:
+    """A single whole number, often repeated, that names states instead of measuring them."""
+    values = len(np.unique(before))
+    if before.shape[1] != 1 or (before != np.round(before)).any() or not _FEW_VALUES <= values <= len(before) / 2:
+        return []
+    sizes, counts = np.unique(np.abs(after - before)[after != before], return_counts=True)
+    often = sizes[counts >= _OFTEN * counts.sum()]
+    # Numbered row by row, a grid has steps of 1 and of its width, and nothing between.
+    if _remembered(before, after).all() and not (len(often) == 2 and often[1] >= 3 * often[0]):
+        return []
+    return [
+        "the states are one whole number, and numbers that follow each other in value do not in time: if they are ids, "
+        "give what they stand for (row and column, say) or one number per id that is 0 or 1"
+    ]
+
+
+def _noise(data: Trajectories, before: np.ndarray, after: np.ndarray) -> list[str]:
+    """No number says anything about what it is a step later."""
+    if states_repeat(data) or _remembered(before, after).any():
+        return []
+    return [
+        "the states look like noise: none of their numbers says anything about what it is a step later, so that no "
+        "state is nearer than another"
+    ]
+
+
+def _remembered(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Which numbers change, and are correlated with what they are a step later, (D,) bool."""
+    first, second = before - before.mean(axis=0), after - after.mean(axis=0)
+    spread = np.sqrt((first**2).mean(axis=0) * (second**2).mean(axis=0))
+    return (spread > 0) & ((first * second).mean(axis=0) >= MEMORY * spread)
+
+
+def _overlap(data: Trajectories) -> list[str]:
+    """Whether episodes have states in common, or near each other."""
+    if data.num_episodes < 2 or data.is_mapped:
+        return []
+    random = np.random.default_rng(0)
+    episode = np.repeat(np.arange(data.num_episodes), data.lengths)
+    if states_repeat(data):
+        index = data.distinct.index
+        met = len(np.unique(np.stack([index, episode]), axis=1).T) - len(data.distinct)
+        share = met / len(data.distinct)
+    elif np.prod(data.state_shape) > _MOST_FOR_NEARNESS:
+        return []  # of so many numbers, some always differ
+    else:
+        scale = Coverage.of(data)
+        rows = random.permutation(data.num_states)[:_GLANCE]
+        places = flat(data.states[rows]) / scale.unit
+        away, near = KDTree(places).query(places[:_ASKED], k=min(_NEIGHBOURS, len(places)))
+        other = episode[rows][near] != episode[rows[:_ASKED], None]
+        share = float((other & (away <= _NEAR * scale.step)).any(axis=1).mean())
+    if share >= _OVERLAP:
+        return []
+    return [
+        f"recordings hardly overlap: {100 * share:.0f} % of the states lie near one of another episode, so that "
+        "distances between episodes are guesses"
+    ]

@@ -1,0 +1,42 @@
+"""What the numbers of a `Health` mean, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from .._health import NO_PROBLEM, Health
+
+_SHORT, _LONG = 0.8, 1.5  # of a single step: outside, single steps are not what they should be
+_FEWEST_NOVEL = 30  # pairs; fewer say little
+_EXCESS = 0.1  # a tenth more than the time in which it was done
+_OVERLAP = 0.2  # fewer held-out states than that are known from training
+_FLAT = 1.5  # random pairs are hardly further than single steps
+
+
+def verdict(health: Health) -> Health:
+    """`health` with its verdict."""
+    return replace(health, verdict=list(_sentences(health)) or [NO_PROBLEM])
+
+
+def _sentences(health: Health) -> Iterator[str]:
+    single, random, excess = health.single_step, health.random_pairs, health.novel_excess
+    if single is not None and not _SHORT <= single <= _LONG:
+        yield f"undertrained: recorded single steps measure {single:.2f} where they take 1; train longer"
+    if single is not None and random is not None and random < _FLAT * single and random > 0:
+        yield (
+            f"flat: random pairs measure {random / single:.1f} times a single step; either every state is a step or "
+            "two from every other, or nothing was learned"
+        )
+    if excess is None or (health.novel_pairs or 0) < _FEWEST_NOVEL:
+        excess = health.excess
+    if excess is not None and excess > _EXCESS:
+        yield (
+            f"distances are too long where training did not tell: held-out pairs measure {100 * excess:.0f} % more "
+            "than the time in which they were done; record more, or train longer"
+        )
+    if health.recorded_share is not None and health.recorded_share < _OVERLAP:
+        yield (
+            f"recordings hardly overlap: {100 * health.recorded_share:.0f} % of the held-out states lie near one of "
+            "another episode, so that distances between episodes are guesses"
+        )
