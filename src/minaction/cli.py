@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "train": (options.Train, "_train"),
     "evaluate": (options.Evaluate, "_inspect"),
     "distance": (options.Distance, "_inspect"),
+    "export": (options.Export, "_export"),
     "plan": (options.Plan, "_plan"),
     "suite": (options.Suite, "_suite"),
     "reproduce": (options.Reproduce, "_reproduce"),
