@@ -11,7 +11,7 @@ from minaction._descriptions import make
 from minaction._distance import Architecture
 from minaction._model import DistanceModel, Provenance
 from minaction.encoders import MLP, Encoder, Ensemble, Projected, input_statistics
-from minaction.quasimetrics import QUASIMETRICS
+from minaction.quasimetrics import QUASIMETRICS, Quasimetric
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def states_of(case: Case, count: int, seed: int) -> np.ndarray:
     return states
 
 
-def model_of(case: Case, quasimetric: str) -> DistanceModel:
+def model_of(case: Case, quasimetric: str | Quasimetric) -> DistanceModel:
     """An untrained model; even what starts at zero has values of its own."""
     architecture = Architecture(case.encoder, make(QUASIMETRICS, quasimetric))
     network = architecture.build(input_statistics(states_of(case, 200, 7)[20:]), key=jax.random.key(1))

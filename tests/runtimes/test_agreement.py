@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from minaction._model import DistanceModel
-from minaction.quasimetrics import QUASIMETRICS
+from minaction.encoders import MLP
+from minaction.quasimetrics import IQE, QUASIMETRICS
 
 from .conftest import CASES, Case, model_of, states_of
 
@@ -68,7 +66,10 @@ def agree(found: np.ndarray, expected: np.ndarray, embeddings: np.ndarray) -> No
     assert not wrong.any(), (found[wrong][:5], expected[wrong][:5], int(wrong.sum()))
 
 
-@pytest.mark.parametrize("runtime", [with_numpy, with_onnx, with_onnx_parts, with_torch])
+RUNTIMES = [with_numpy, with_onnx, with_onnx_parts, with_torch]
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("quasimetric", list(QUASIMETRICS))
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_distances_are_those_of_jax(case: Case, quasimetric: str, runtime: Any, tmp_path: Path) -> None:
@@ -81,3 +82,12 @@ def test_distances_are_those_of_jax(case: Case, quasimetric: str, runtime: Any, 
     distance = runtime(model, tmp_path)
     agree(distance(states, goals), expected, embeddings)
     agree(distance(states[:1], goals[:1]), expected[:1], embeddings[:1])
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 32])
+def test_intervals_of_components_of_any_size(size: int, runtime: Any, tmp_path: Path) -> None:
+    case = Case(MLP(hidden=(24,), latent=3 * size))
+    model, states, goals = model_of(case, IQE(size)), states_of(case, 100, 1)[20:], states_of(case, 100, 2)[20:]
+    embeddings = np.concatenate([model.embed(states), model.embed(goals)], axis=-1)
+    agree(runtime(model, tmp_path)(states, goals), np.asarray(model.distance(states, goals)), embeddings)

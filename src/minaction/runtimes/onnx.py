@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ..errors import InputError, MissingExtra, unknown_name
+from ..errors import MissingExtra, unknown_name
 
 try:
     import onnx
