@@ -9,6 +9,7 @@ import site
 import subprocess
 import sys
 import venv
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,18 +40,17 @@ def test_it_answers_all_questions_as_the_model_does(quasimetric: str, tmp_path: 
     model = model_of(CASE, quasimetric)
     model.save(tmp_path / "model.safetensors")
     alone = load(tmp_path / "model.safetensors")
-    close = {"rtol": 1e-4, "atol": 1e-5}
-    np.testing.assert_allclose(alone.embed(STATES), model.embed(STATES), **close)
-    np.testing.assert_allclose(alone.pairwise(STATES, GOALS), model.pairwise(STATES, GOALS), **close)
-    np.testing.assert_allclose(
-        alone.distance(STATES[:9, None], GOALS[None, :8]), model.distance(STATES[:9, None], GOALS[None, :8]), **close
-    )
+    close = partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-5)
+    close(alone.embed(STATES), model.embed(STATES))
+    close(alone.pairwise(STATES, GOALS), model.pairwise(STATES, GOALS))
+    some = STATES[:9, None], GOALS[None, :8]
+    close(alone.distance(*some), model.distance(*some))
     for direction in ("from", "to"):
         _, expected = model.nearest(STATES[:4], GOALS, 5, direction=direction)
         index, found = alone.nearest(STATES[:4], GOALS, 5, direction=direction)
-        np.testing.assert_allclose(found, expected, **close)
+        close(found, expected)
         pairs = (STATES[:4, None], GOALS[index]) if direction == "from" else (GOALS[index], STATES[:4, None])
-        np.testing.assert_allclose(alone.distance(*pairs), found, **close)
+        close(alone.distance(*pairs), found)
 
 
 def test_shapes_are_those_of_the_model(path: Path) -> None:

@@ -43,19 +43,17 @@ def serialise(stored: Stored, part: Part = "distance") -> bytes:
     latent = _latent(stored)
 
     def embedded(name: str) -> _Value:
-        return encode(graph.flattened(graph.input(name, kind, stored.state_shape)))
+        rows = graph.flattened(graph.input(name, kind, stored.state_shape))
+        return _formulas.encoder(graph, stored.encoder, weights)(rows)
 
-    if part != "quasimetric":
-        encode = _formulas.encoder(graph, stored.encoder, weights)
-    if part != "encoder":
-        measure = _formulas.quasimetric(graph, stored.quasimetric, weights)
     if part == "encoder":
         graph.output(embedded("states"), "embeddings", (latent,))
-    elif part == "distance":
-        graph.output(measure(embedded("states"), embedded("goals")), "distance", ())
+        return graph.serialise()
+    if part == "distance":
+        x, y = embedded("states"), embedded("goals")
     else:
-        ends = (graph.input(name, TensorProto.FLOAT, (latent,)) for name in ("x", "y"))
-        graph.output(measure(*ends), "distance", ())
+        x, y = (graph.input(name, TensorProto.FLOAT, (latent,)) for name in ("x", "y"))
+    graph.output(_formulas.quasimetric(graph, stored.quasimetric, weights)(x, y), "distance", ())
     return graph.serialise()
 
 
@@ -64,11 +62,12 @@ def _recorded(dtype: str) -> np.dtype[Any]:
     return np.dtype(np.float32) if np.dtype(dtype).kind == "f" else np.dtype(dtype)
 
 
-def _latent(stored: Stored) -> int:
+def _latent(stored: Stored) -> int | None:
+    """How many numbers an embedding has; None, a free axis, where the encoder is somebody's own."""
     description = stored.encoder
     while description.get("name") == "ensemble":
         description = description["base"]
-    return int(description["latent"])
+    return description.get("latent")
 
 
 class _Value:
@@ -114,11 +113,11 @@ class _Graph:
         self._constants.append(numpy_helper.from_array(np.asarray(value), name))
         return _Value(self, name)
 
-    def input(self, name: str, kind: int, shape: tuple[int, ...]) -> _Value:
+    def input(self, name: str, kind: int, shape: tuple[int | None, ...]) -> _Value:
         self._inputs.append(helper.make_tensor_value_info(name, kind, ["n", *shape]))
         return _Value(self, name)
 
-    def output(self, value: _Value, name: str, shape: tuple[int, ...]) -> None:
+    def output(self, value: _Value, name: str, shape: tuple[int | None, ...]) -> None:
         self._nodes.append(helper.make_node("Identity", [value.name], [name]))
         self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", *shape]))
 

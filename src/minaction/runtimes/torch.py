@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import InputError, MissingExtra
 
 try:
-    import torch
+    import torch  # type: ignore[import-not-found]
 except ModuleNotFoundError:
     raise MissingExtra("A model in PyTorch", "pytorch") from None
 
