@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from ._coverage import Coverage
 from ._distance import Architecture, Distance
-from ._files import read_tensors, write_tensors
+from ._files import atomic_write, read_tensors, write_tensors
 from ._health import Health
 from ._remaining import Progress
 from ._trees import named_leaves, with_named_leaves
@@ -273,6 +273,31 @@ class DistanceModel:
                 "another version, or need a package that is not installed."
             ) from error
         return cls(network, architecture, provenance, shape, dtype, units, columns, unit, health, recorded)
+
+    def export(self, path: str | Path, part: Literal["distance", "encoder", "quasimetric"] = "distance") -> None:
+        """Write an .onnx file that answers d(s, g), or its encoder or quasimetric alone, without this package.
+
+        >>> import minaction as ma
+        >>> ma.fit("cliffwalking", steps=1, progress=False).export("/tmp/minaction-encoder.onnx", "encoder")
+        """
+        if Path(path).suffix != ".onnx":
+            raise InputError(f"A model is exported to an .onnx file, not to {path}; `save` writes .safetensors.")
+        from .runtimes._file import Stored
+        from .runtimes.onnx import serialise
+
+        described = self.architecture.as_dict()
+        stored = Stored(
+            named_leaves(self.network),
+            described["encoder"],
+            described["quasimetric"],
+            self.state_shape,
+            self.state_dtype,
+            self.units.origin,
+            self.units.time,
+        )
+        content = serialise(stored, part)
+        with atomic_write(path) as file:
+            file.write(content)
 
     # ---------------------------------------------------------------- inside
 

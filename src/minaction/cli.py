@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "evaluate": (options.Evaluate, "_inspect"),
     "distance": (options.Distance, "_inspect"),
     "progress": (options.Progress, "_progress"),
+    "export": (options.Export, "_export"),
     "plan": (options.Plan, "_plan"),
     "suite": (options.Suite, "_suite"),
     "reproduce": (options.Reproduce, "_reproduce"),

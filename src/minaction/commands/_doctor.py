@@ -17,6 +17,8 @@ _PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "scipy", "gymnasium",
 _EXTRAS = {
     "mazes": {"ogbench": "ogbench", "gymnasium-robotics": "gymnasium_robotics", "mujoco": "mujoco"},
     "minari": {"minari": "minari", "h5py": "h5py"},
+    "onnx": {"onnx": "onnx", "onnxruntime": "onnxruntime"},
+    "pytorch": {"torch": "torch"},
     "tables": {"pyarrow": "pyarrow"},
     "ray": {"ray": "ray"},
     "track": {"tensorboardX": "tensorboardX", "wandb": "wandb", "mlflow-skinny": "mlflow"},

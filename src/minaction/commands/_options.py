@@ -124,6 +124,25 @@ class Progress(Table):
 
 
 @dataclass(frozen=True)
+class Export:
+    """Write a model as an ONNX graph, which answers without this package.
+
+    For example
+      minaction export runs/cliffwalking-maddist model.onnx
+      minaction export runs/cliffwalking-maddist encoder.onnx --part encoder --seed 2
+    """
+
+    run: Positional[Path]
+    """Folder of a run, or a model file."""
+    output: Positional[Path]
+    """The .onnx file to write."""
+    part: Literal["distance", "encoder", "quasimetric"] = "distance"
+    """distance: of two states; encoder: states to embeddings; quasimetric: the distance of two embeddings."""
+    seed: int | None = None
+    """Which of a run's models; that of its first seed by default."""
+
+
+@dataclass(frozen=True)
 class Plan:
     """Let a planner follow a run's distance to goals in its maze, and count how often it gets there.
 

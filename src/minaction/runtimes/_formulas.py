@@ -1,0 +1,157 @@
+"""What encoders and quasimetrics compute, once for every runtime.
+
+`Operations` are what a runtime has to offer, beside + - * / @ on its arrays; they work on the last axis. The
+mathematics and its laws are explained in `minaction.encoders` and `minaction.quasimetrics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from ..errors import InputError
+
+Array = Any
+Description = Mapping[str, Any]
+Weights = Mapping[str, Array]
+
+_GELU_SLOPE, _GELU_CUBIC = 0.7978845608028654, 0.044715  # sqrt(2 / pi); Hendrycks and Gimpel, 2016
+_SMALLEST = 1.1754944e-38  # of the normal float32 numbers
+_KNOWN_BY = "a runtime knows those of the package alone, so ask it with minaction itself"
+
+
+class Operations(Protocol):
+    """What the formulas are made of."""
+
+    def relu(self, x: Array) -> Array: ...
+    def selu(self, x: Array) -> Array: ...
+    def tanh(self, x: Array) -> Array: ...
+    def sigmoid(self, x: Array) -> Array: ...
+    def sin(self, x: Array) -> Array: ...
+    def cos(self, x: Array) -> Array: ...
+    def abs(self, x: Array) -> Array: ...
+    def root(self, x: Array) -> Array: ...  # of 0 without a gradient, where there are gradients
+    def fixed(self, x: Array) -> Array: ...  # no gradient flows through it
+    def at_least(self, x: Array, least: float) -> Array: ...
+    def sum(self, x: Array) -> Array: ...
+    def mean(self, x: Array, keep: bool = False) -> Array: ...
+    def max(self, x: Array, keep: bool = False) -> Array: ...
+    def single(self, x: Array) -> Array: ...  # (..., 1) as (...)
+    def split(self, x: Array, size: int) -> Array: ...  # (..., c size) as (..., c, size)
+    def join(self, parts: Sequence[Array]) -> Array: ...
+    def transpose(self, x: Array) -> Array: ...
+    def intervals(self, x: Array, y: Array) -> tuple[Array, Array]: ...  # sorted x_j, max(x_j, y_j) in the same order
+    def covered(self, low: Array, high: Array) -> Array: ...  # max(low_j, high_0, ..., high_(j - 1)) for every j
+
+
+def encoder(o: Operations, description: Description, weights: Weights, at: str = "encoder") -> Callable[[Array], Array]:
+    """phi: rows of float32 numbers to embeddings; `at` is where the names of its weights begin."""
+    name = description.get("name")
+    if name == "mlp":
+        mean, scale = weights[f"{at}.scale.mean"], weights[f"{at}.scale.scale"]
+        perceptron = _perceptron(o, description, weights, f"{at}.perceptron")
+        if not description["fourier"]:
+            return lambda x: perceptron((x - mean) / scale)
+        features = _fourier(o, o.transpose(weights[f"{at}.fourier.frequencies"]))
+        return lambda x: perceptron(features((x - mean) / scale))
+    if name == "projected":
+        base = encoder(o, description["base"], weights, f"{at}.base")
+        projector = _perceptron(o, description, weights, f"{at}.projector")
+        return lambda x: projector(base(x))
+    if name == "ensemble":
+        size = description["size"]
+        first, *others = (encoder(o, description["base"], weights, f"{at}.members.{k}") for k in range(size))
+        return lambda x: sum((member(x) for member in others), start=first(x)) / size
+    raise InputError(f"The encoder {name!r} cannot be run here: {_KNOWN_BY}.")
+
+
+def quasimetric(o: Operations, description: Description, weights: Weights) -> Callable[[Array, Array], Array]:
+    """q(x, y), whose leading axes broadcast."""
+    name = description.get("name")
+    rectified = {"max": o.max, "sum": o.sum, "mean": o.mean}
+    if name in rectified:
+        return lambda x, y: rectified[name](o.relu(x - y))
+    if name == "simple":
+        return lambda x, y: _maxmean(o, o.relu(x - y), description["alpha"])
+    if name == "l1":
+        return lambda x, y: o.sum(o.abs(x - y))
+    if name == "l2":
+        return lambda x, y: _norm(o, x - y)
+    if name in ("wide-norm", "iqe"):
+        combine: Callable[[Array], Array] = o.sum
+        if name == "wide-norm" or description["reduction"] == "maxmean":
+            alpha = o.sigmoid(weights["quasimetric.combine.logit"])
+            combine = lambda values: _maxmean(o, values, alpha)  # noqa: E731
+        size = description["component_size"]
+        if name == "iqe":
+            return lambda x, y: combine(_union_length(o, o.split(x, size), o.split(y, size)))
+        roots = weights["quasimetric.roots"]
+        weight = roots * roots
+
+        def wide_norm(x: Array, y: Array) -> Array:
+            parts = o.join([o.relu(x - y), o.relu(y - x)])
+            return combine(_norm(o, o.split(parts @ weight, size)))
+
+        return wide_norm
+    raise InputError(f"The quasimetric {name!r} cannot be run here: {_KNOWN_BY}.")
+
+
+def _perceptron(o: Operations, description: Description, weights: Weights, at: str) -> Callable[[Array], Array]:
+    depth = len(description["hidden"])
+    *hidden, (last_weight, last_bias) = (
+        (weights[f"{at}.layers.{k}.weight"], weights[f"{at}.layers.{k}.bias"]) for k in range(depth + 1)
+    )
+    activations = {"selu": o.selu, "relu": o.relu, "gelu": lambda x: _gelu(o, x)}
+    activate = activations.get(description["activation"])
+    if activate is None:
+        raise InputError(f"The activation {description['activation']!r} cannot be run here: {_KNOWN_BY}.")
+    norms = [lambda x: x] * depth
+    if description["layer_norm"]:
+        norms = [_layer_norm(o, weights, f"{at}.norms.{k}") for k in range(depth)]
+
+    def perceptron(x: Array) -> Array:
+        for (weight, bias), norm in zip(hidden, norms, strict=True):
+            x = norm(activate(x @ weight + bias))
+        return x @ last_weight + last_bias
+
+    return perceptron
+
+
+def _layer_norm(o: Operations, weights: Weights, at: str) -> Callable[[Array], Array]:
+    weight, bias = weights[f"{at}.weight"], weights[f"{at}.bias"]
+
+    def normalise(x: Array) -> Array:
+        centred = x - o.mean(x, keep=True)
+        return centred / o.root(o.mean(centred * centred, keep=True) + 1e-6) * weight + bias
+
+    return normalise
+
+
+def _fourier(o: Operations, frequencies: Array) -> Callable[[Array], Array]:
+    def features(x: Array) -> Array:
+        phase = x @ frequencies
+        return o.join([x, o.sin(phase) * 2**0.5, o.cos(phase) * 2**0.5])
+
+    return features
+
+
+def _gelu(o: Operations, x: Array) -> Array:
+    return x * (o.tanh((x + x * x * x * _GELU_CUBIC) * _GELU_SLOPE) + 1.0) * 0.5
+
+
+def _maxmean(o: Operations, values: Array, alpha: Array | float) -> Array:
+    mean = o.mean(values)
+    return (o.max(values) - mean) * alpha + mean
+
+
+def _norm(o: Operations, values: Array) -> Array:
+    """Over the whole range of the number format: squares of scaled values neither overflow nor vanish."""
+    scale = o.fixed(o.at_least(o.max(o.abs(values), keep=True), _SMALLEST))
+    scaled = values / scale
+    return o.root(o.sum(scaled * scaled)) * o.single(scale)
+
+
+def _union_length(o: Operations, x: Array, y: Array) -> Array:
+    """From the lowest start to the highest, what each interval adds beyond all before it."""
+    low, high = o.intervals(x, y)
+    return o.sum(o.relu(high - o.covered(low, high)))

@@ -1,0 +1,121 @@
+"""A trained model as a PyTorch module: differentiable, movable to any device, trainable further.
+
+>>> from minaction.runtimes.torch import load  # doctest: +SKIP
+>>> model = load("model.safetensors")  # doctest: +SKIP
+>>> model(states, goals).sum().backward()  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, MissingExtra
+
+try:
+    import torch  # type: ignore[import-not-found]
+except ModuleNotFoundError:
+    raise MissingExtra("A model in PyTorch", "pytorch") from None
+
+from . import _formulas
+from ._file import Stored, read
+
+# What describes the data or was drawn once; JAX does not train it either.
+_NOT_TRAINED = (".scale.mean", ".scale.scale", ".fourier.frequencies")
+
+
+def load(path: str | Path) -> TorchModel:
+    """Read a model file that `DistanceModel.save` or `minaction train` wrote."""
+    return TorchModel(read(path))
+
+
+class TorchModel(torch.nn.Module):
+    """d(s, g) for states and goals (..., *state_shape), whose leading axes broadcast."""
+
+    def __init__(self, stored: Stored) -> None:
+        super().__init__()
+        self.state_shape = stored.state_shape
+        self._encoder, self._quasimetric, self._step_time = stored.encoder, stored.quasimetric, stored.step_time
+        self.register_buffer("_origin", None if stored.origin is None else torch.tensor(stored.origin))
+        self._names = {name: name.replace(".", "_") for name in stored.weights}  # PyTorch allows no dots
+        for name, attribute in self._names.items():
+            weight = torch.tensor(stored.weights[name])
+            if name.endswith(_NOT_TRAINED):
+                self.register_buffer(attribute, weight)
+            else:
+                self.register_parameter(attribute, torch.nn.Parameter(weight))
+        _formulas.encoder(_OPERATIONS, self._encoder, self._weights())  # an unknown one is refused here, not later
+        _formulas.quasimetric(_OPERATIONS, self._quasimetric, self._weights())
+
+    def forward(self, states: torch.Tensor, goals: torch.Tensor) -> torch.Tensor:
+        """The distances."""
+        return self.measure(self.embed(states), self.embed(goals))
+
+    def embed(self, states: torch.Tensor) -> torch.Tensor:
+        """The embeddings phi(s), (..., latent)."""
+        axes = states.ndim - len(self.state_shape)
+        if axes < 0 or tuple(states.shape[axes:]) != self.state_shape:
+            raise InputError(f"This model takes states of shape {self.state_shape}, not {tuple(states.shape)}.")
+        weights = self._weights()
+        kind = next(iter(weights.values())).dtype  # that of the weights, so that `.double()` works
+        if self._origin is not None:
+            states = states.double() - self._origin
+        rows = states.reshape(*states.shape[:axes], math.prod(self.state_shape)).to(kind)
+        return _formulas.encoder(_OPERATIONS, self._encoder, weights)(rows)
+
+    def measure(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        """q(x, y) of embeddings; all pairs are `measure(x[:, None], y[None])`."""
+        return _formulas.quasimetric(_OPERATIONS, self._quasimetric, self._weights())(x, y) * self._step_time
+
+    def _weights(self) -> dict[str, torch.Tensor]:
+        return {name: getattr(self, attribute) for name, attribute in self._names.items()}
+
+
+class _Operations:
+    """PyTorch's own functions where they fit."""
+
+    relu, selu, tanh, sigmoid = map(staticmethod, (torch.relu, torch.selu, torch.tanh, torch.sigmoid))
+    sin, cos, abs, at_least = map(staticmethod, (torch.sin, torch.cos, torch.abs, torch.clamp_min))
+
+    def join(self, parts: Sequence[torch.Tensor]) -> torch.Tensor:
+        return torch.cat(list(parts), dim=-1)
+
+    def root(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.where(x == 0, 0.0, torch.sqrt(torch.where(x == 0, 1.0, x)))
+
+    def fixed(self, x: torch.Tensor) -> torch.Tensor:
+        return x.detach()
+
+    def sum(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sum(-1)
+
+    def mean(self, x: torch.Tensor, keep: bool = False) -> torch.Tensor:
+        return x.mean(-1, keepdim=keep)
+
+    def max(self, x: torch.Tensor, keep: bool = False) -> torch.Tensor:
+        return x.amax(-1, keepdim=keep)
+
+    def single(self, x: torch.Tensor) -> torch.Tensor:
+        return x[..., 0]
+
+    def split(self, x: torch.Tensor, size: int) -> torch.Tensor:
+        return x.unflatten(-1, (-1, size))
+
+    def transpose(self, x: torch.Tensor) -> torch.Tensor:
+        return x.T
+
+    def intervals(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        low, order = torch.sort(x, dim=-1)
+        return low, torch.maximum(low, torch.take_along_dim(y, order, dim=-1))
+
+    def covered(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
+        low = low.expand_as(high)
+        if high.shape[-1] == 1:
+            return low
+        before = torch.cummax(high[..., :-1], dim=-1).values
+        return torch.cat([low[..., :1], torch.maximum(low[..., 1:], before)], dim=-1)
+
+
+_OPERATIONS: Any = _Operations()

@@ -1,0 +1,93 @@
+"""Every encoder, every quasimetric, every runtime: the same distances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minaction._model import DistanceModel
+from minaction.encoders import MLP
+from minaction.quasimetrics import IQE, QUASIMETRICS
+
+from .conftest import CASES, Case, model_of, states_of
+
+PAIRS = 1000
+
+
+def with_numpy(model: DistanceModel, folder: Path) -> Callable[..., Any]:
+    from minaction.runtimes.numpy import load
+
+    model.save(folder / "model.safetensors")
+    return load(folder / "model.safetensors").distance
+
+
+def with_torch(model: DistanceModel, folder: Path) -> Callable[..., Any]:
+    torch = pytest.importorskip("torch")
+    from minaction.runtimes.torch import load
+
+    model.save(folder / "model.safetensors")
+    loaded = load(folder / "model.safetensors")
+    return lambda states, goals: loaded(torch.tensor(states), torch.tensor(goals)).detach().numpy()
+
+
+def with_onnx(model: DistanceModel, folder: Path) -> Callable[..., Any]:
+    session = onnx_session(model, folder, "distance")
+    return lambda states, goals: session.run(None, {"states": states, "goals": goals})[0]
+
+
+def with_onnx_parts(model: DistanceModel, folder: Path) -> Callable[..., Any]:
+    encoder, quasimetric = (onnx_session(model, folder, part) for part in ("encoder", "quasimetric"))
+
+    def distance(states: np.ndarray, goals: np.ndarray) -> np.ndarray:
+        x, y = (encoder.run(None, {"states": side})[0] for side in (states, goals))
+        return quasimetric.run(None, {"x": x, "y": y})[0]
+
+    return distance
+
+
+def onnx_session(model: DistanceModel, folder: Path, part: Any) -> Any:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model.export(folder / f"{part}.onnx", part)
+    return onnxruntime.InferenceSession(folder / f"{part}.onnx")
+
+
+def agree(found: np.ndarray, expected: np.ndarray, embeddings: np.ndarray) -> None:
+    """To 1e-4 relative; and where a distance is much less than the numbers it is the difference of, to their last
+    digits.
+    """
+    rounding = 2e-6 * np.abs(embeddings).max(axis=-1)
+    wrong = np.abs(found - expected) > 1e-4 * np.abs(expected) + rounding
+    assert found.shape == expected.shape
+    assert np.isfinite(found).all()
+    assert not wrong.any(), (found[wrong][:5], expected[wrong][:5], int(wrong.sum()))
+
+
+RUNTIMES = [with_numpy, with_onnx, with_onnx_parts, with_torch]
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("quasimetric", list(QUASIMETRICS))
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_distances_are_those_of_jax(case: Case, quasimetric: str, runtime: Any, tmp_path: Path) -> None:
+    model = model_of(case, quasimetric)
+    states, goals = states_of(case, PAIRS, 1), np.roll(states_of(case, PAIRS, 2), 3, axis=0)
+    goals[-5:] = states[-5:]
+    expected = np.asarray(model.distance(states, goals))
+    assert np.isfinite(expected).all()
+    embeddings = np.concatenate([model.embed(states), model.embed(goals)], axis=-1)
+    distance = runtime(model, tmp_path)
+    agree(distance(states, goals), expected, embeddings)
+    agree(distance(states[:1], goals[:1]), expected[:1], embeddings[:1])
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 32])
+def test_intervals_of_components_of_any_size(size: int, runtime: Any, tmp_path: Path) -> None:
+    case = Case(MLP(hidden=(24,), latent=3 * size))
+    model, states, goals = model_of(case, IQE(size)), states_of(case, 100, 1)[20:], states_of(case, 100, 2)[20:]
+    embeddings = np.concatenate([model.embed(states), model.embed(goals)], axis=-1)
+    agree(runtime(model, tmp_path)(states, goals), np.asarray(model.distance(states, goals)), embeddings)
