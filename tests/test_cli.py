@@ -20,7 +20,16 @@ from minaction._trees import named_leaves
 from minaction.cli import COMMANDS, main
 from minaction.trajectories import Trajectories
 
-SMALL = ["--set", "encoder.hidden=16", "encoder.latent=8", "batch_size=16", "--set", "constraint_batch_size=16"]
+SMALL = [
+    "--objective",
+    "maddist",
+    "--set",
+    "encoder.hidden=16",
+    "encoder.latent=8",
+    "batch_size=16",
+    "--set",
+    "constraint_batch_size=16",
+]
 
 
 def minaction(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,8 @@ from minaction.commands import _train
 from minaction.training import Run
 from minaction.training import _run as run_files
 
-SMALL = ["--set", "encoder.hidden=16", "encoder.latent=8", "batch_size=16", "constraint_batch_size=16"]
+SETTINGS = ["encoder.hidden=16", "encoder.latent=8", "batch_size=16", "constraint_batch_size=16"]
+SMALL = ["--objective", "maddist", "--set", *SETTINGS]
 
 
 def train(out: Path | str, steps: int = 2, *more: str, data: str = "cliffwalking") -> int:
@@ -226,5 +227,5 @@ def _config(run: Path) -> Any:
     """That of the run that `train` asks for."""
     from minaction.commands._options import Train
 
-    settings = (tuple(SMALL[1:]),)
-    return _train._config(Train("cliffwalking", steps=2, episodes=3, out=run, set=settings))
+    settings = (tuple(SETTINGS),)
+    return _train._config(Train("cliffwalking", "maddist", steps=2, episodes=3, out=run, set=settings))

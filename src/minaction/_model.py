@@ -29,7 +29,7 @@ from .errors import InputError
 from .quasimetrics import QuasimetricModule
 from .quasimetrics._pairs import distances_of_all_pairs
 from .trajectories import Episode, Trajectories
-from .trajectories._dataset import KEPT
+from .trajectories._arrays import KEPT
 
 # What one block of pairs may need while `pairwise` and `nearest` work, besides the embeddings and the result.
 WORKING_BYTES = 256 << 20

@@ -36,9 +36,15 @@ def test_a_page_with_figures_and_tables(suite: Path, tmp_path: Path, capsys: pyt
     assert not list(tmp_path.rglob(".*"))  # nothing half-written
 
 
+def break_line(metrics: Path, number: int) -> None:
+    """Cut a line short, and add one behind it: a last line that breaks off is only what a kill leaves."""
+    lines = metrics.read_text().splitlines()
+    metrics.write_text("\n".join([*lines[: number - 1], lines[number - 1][:-50], lines[0]]) + "\n")
+
+
 def test_bad_input_ends_in_one_sentence_and_exit_code_2(runs: Path, tmp_path: Path) -> None:
     metrics = runs / "cliff-maddist/metrics.jsonl"
-    metrics.write_text(metrics.read_text()[:-50])
+    break_line(metrics, 16)
     command = [sys.executable, "-m", "minaction", "report", str(metrics.parent), "-o", str(tmp_path / "report.html")]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert result.returncode == 2
@@ -51,7 +57,7 @@ def test_a_broken_run_is_named_and_the_others_are_reported(
     runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     metrics = runs / "cliff-maddist/metrics.jsonl"
-    metrics.write_text(metrics.read_text()[:-50])
+    break_line(metrics, 16)
     assert report(Report((runs,), tmp_path / "report.html")) == 0
     said = capsys.readouterr().out
     assert f"{metrics.parent} is left out: Line 16 of {metrics}" in said

@@ -172,8 +172,8 @@ def maze(trials: tuple[Trial, ...]) -> Trial:
 def break_run(run: Path, what: str, change_config: Callable[..., None]) -> None:
     """Make something wrong with a run."""
     if what == "truncated metrics":
-        text = (run / "metrics.jsonl").read_text()
-        (run / "metrics.jsonl").write_text(text[: len(text) // 2])
+        lines = (run / "metrics.jsonl").read_text().splitlines()
+        (run / "metrics.jsonl").write_text("\n".join([*lines[:8], lines[8][:-50], *lines[9:]]) + "\n")
     elif what == "another format":
         change_config(run, format=7)
     elif what == "an older version":

@@ -148,17 +148,18 @@ def test_what_was_trained_but_not_written_is_not_trained_again(
         assert driver.files(first) == driver.files(second)
 
 
-def diverging(folder: Path, line_walks: Trajectories, settings: dict[str, Any], name: str, pace: float) -> RunConfig:
-    """A run on walks whose every step takes `pace`; where that is 1e-30, a distance of one is 1e30 times too long."""
-    times = np.concatenate([pace * np.arange(length) for length in line_walks.lengths])
+def diverging(folder: Path, line_walks: Trajectories, settings: dict[str, Any], name: str, first: float) -> RunConfig:
+    """A run on walks whose first 15 steps take `first`; if that is 1e-30, a distance of one is 1e30 times too long."""
+    steps = [np.where(np.arange(length - 1) < 15, first, 1.0) for length in line_walks.lengths]
+    times = np.concatenate([np.r_[0.0, np.cumsum(each)] for each in steps])
     path = folder / f"{name}.safetensors"
     Trajectories.from_flat(line_walks.states, line_walks.offsets, times).save(path)
     return RunConfig(str(path), "maddist", settings, 20, (0,), 2)
 
 
 def test_one_that_diverges_is_no_harm_to_the_other(tmp_path: Path, line_walks: Trajectories, driver: Any) -> None:
-    paces = {"calm": 1.0, "wild": 1e-30}
-    configs = [diverging(tmp_path, line_walks, driver.settings, *item) for item in paces.items()]
+    firsts = {"calm": 1.0, "wild": 1e-30}
+    configs = [diverging(tmp_path, line_walks, driver.settings, *item) for item in firsts.items()]
     calm, wild = create(tmp_path / "together", configs)
     told = driver.train(calm, wild)
     (diverged,) = (event for event in told if isinstance(event, Diverged))

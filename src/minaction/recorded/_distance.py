@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..errors import InputError
 from ..trajectories import Trajectories
-from ..trajectories._dataset import as_states
+from ..trajectories._arrays import as_states
 from ._build import Built, build
 from ._ends import Arrivals, Ends, arrivals, ends_of
 from ._nearness import APART, Embedding

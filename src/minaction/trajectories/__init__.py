@@ -1,7 +1,7 @@
 """Recorded episodes of states, and the files they come from."""
 
+from ._arrays import shape_in_words as shape_in_words
 from ._dataset import Trajectories as Trajectories
-from ._dataset import shape_in_words as shape_in_words
 from ._episodes import Episode as Episode
 from ._given import as_trajectories as as_trajectories
 from .readers import READERS as READERS

@@ -30,22 +30,10 @@ def split(data: Trajectories, share: float) -> tuple[Trajectories, Trajectories 
     chosen[((np.arange(count) + 0.5) * data.num_episodes / count).astype(int)] = True
     if data.lengths[chosen].max() < 2 or data.lengths[~chosen].max() < 2:
         return data, None
-    return _episodes(data, ~chosen), _episodes(data, chosen)
+    return data[~chosen], data[chosen]
 
 
 def split_all(data: Sequence[Trajectories], share: float) -> tuple[list[Trajectories], list[Trajectories | None]]:
     """As `split` for every entry, each of them divided once however often it is there."""
     found = {id(one): split(one, share) for one in data}
     return [found[id(one)][0] for one in data], [found[id(one)][1] for one in data]
-
-
-def _episodes(data: Trajectories, chosen: np.ndarray) -> Trajectories:
-    rows = np.repeat(chosen, data.lengths)
-    offsets = np.concatenate([[0], np.cumsum(data.lengths[chosen])])
-    times, actions = data.times, data.actions
-    return Trajectories.from_flat(
-        data.states[rows],
-        offsets,
-        times=None if times is None else times[rows],
-        actions=None if actions is None else actions[rows],
-    )

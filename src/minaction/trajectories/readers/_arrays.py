@@ -11,7 +11,8 @@ from typing import IO
 import numpy as np
 
 from ...errors import InputError
-from .._dataset import Trajectories, kept_type
+from .._arrays import kept_type
+from .._dataset import Trajectories
 from ._checks import naming, parsing, refuse_if_too_large
 from ._layouts import arrange, leading_axes
 

@@ -26,7 +26,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...errors import InputError
-from .._dataset import Trajectories, as_offsets, as_states, check_offsets, frozen
+from .._arrays import as_offsets, as_states, check_offsets, frozen
+from .._dataset import Trajectories
 from ._checks import list_names
 
 _STATES = ("states", "observations")

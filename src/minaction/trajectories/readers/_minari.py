@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError, MissingExtra
-from .._dataset import Trajectories, kept_type
+from .._arrays import kept_type
+from .._dataset import Trajectories
 from ._checks import naming, parsing, refuse_if_too_large
 from ._d4rl import refuse_elsewhere, refuse_link
 
