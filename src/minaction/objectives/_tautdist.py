@@ -18,6 +18,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from .._distance import Distance
+from .._units import step_time
 from ..encoders import MLP, Encoder
 from ..errors import InputError
 from ..trajectories import Trajectories
@@ -125,7 +126,7 @@ class TautDist(Objective):
         return TautTables(
             EpisodeTable.of(data),
             distinct_bounds(data, self.horizon) if few else None,
-            np.asarray(_step_time(data), np.float32),
+            np.asarray(step_time(data), np.float32),
         )
 
     def init(self, distance: Distance) -> Float[Array, ""]:
@@ -203,13 +204,3 @@ def distinct_bounds(data: Trajectories, horizon: int) -> DistinctBounds:
         anchors.astype(np.int32),
         np.asarray(len(anchors), np.int32),
     )
-
-
-def _step_time(data: Trajectories) -> float:
-    """The median time of one recorded step."""
-    if data.times is None:
-        return 1.0
-    steps = np.diff(data.times)
-    inside = np.ones(len(steps), dtype=bool)
-    inside[data.offsets[1:-1] - 1] = False
-    return float(np.median(steps[inside]))
