@@ -113,7 +113,7 @@ class Trainer:
         return length if self._feed is None else min(length, self._feed.longest_chunk(len(self.seeds)))
 
     def advance(self, steps: int) -> dict[str, np.ndarray]:
-        """Train `steps` further steps (not past the end); the mean of every named term over them, one per seed."""
+        """Train `steps` more steps, but not past the end, and return the mean of each term over them, (seeds,)."""
         steps = min(steps, self.steps - self.step)
         if steps < 1:
             return {}
@@ -159,14 +159,14 @@ class Trainer:
     # ---------------------------------------------------------------- checkpoints
 
     def save(self, path: str | Path, replicas: slice = _ALL) -> None:
-        """Write everything that is needed to go on from here with the seeds at `replicas`."""
+        """Write a checkpoint of the seeds at `replicas` to `path`."""
         part = _part_of(_plain(self.state), replicas)
         write_tensors(path, "checkpoint", named_leaves(part), {"step": self.step, **self._identity(replicas)})
 
     def restore(self, path: str | Path, replicas: slice = _ALL) -> None:
-        """Go on from a checkpoint of the same objective, data, seeds and number of steps, with the seeds at `replicas`.
+        """Continue the seeds at `replicas` from the checkpoint `path`, made with the same settings, data and seeds.
 
-        Seeds have no steps of their own: whoever restores some of them has all of them stand at one step in the end.
+        All seeds share one step, so that after restoring some of them the others have to be restored to the same step.
         """
         tensors, header = read_tensors(path, "checkpoint")
         for what, value in self._identity(replicas).items():
