@@ -56,8 +56,8 @@ class Quasimetric(ABC):
     - triangle inequality: q(x, z) <= q(x, y) + q(y, z)
     - positive homogeneity: q(c x, c y) = c q(x, y)
 
-    Where it is not differentiable (above all at x = y) the gradient is finite: one of the one-sided slopes, or zero. The
-    docstring of a member says why the laws hold and in which direction it measures; `minaction.testing` checks them.
+    Where it is not differentiable (above all at x = y) the gradient is finite: one of the one-sided slopes, or zero.
+    A member's docstring says why the laws hold and in which direction it measures; `minaction.testing` checks them.
 
     >>> import jax
     >>> import jax.numpy as jnp
