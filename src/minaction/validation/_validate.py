@@ -166,6 +166,6 @@ def _recorded_share(
     if repeats:
         return float((RecordedBounds(training).places(asked) >= 0).mean())
     scale = Coverage.of(training)
-    among = training.states[np.sort(random.permutation(training.num_states)[:_NEIGHBOURS])]
-    away = KDTree(flat(among) / scale.unit).query(flat(asked) / scale.unit)[0] / scale.step
+    known = training.states[np.sort(random.permutation(training.num_states)[:_NEIGHBOURS])]
+    away = KDTree(flat(known) / scale.unit).query(flat(asked) / scale.unit)[0] / scale.step
     return float((away <= _NEAR).mean())
