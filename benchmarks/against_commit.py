@@ -84,7 +84,7 @@ def program(dump: Path) -> str:
 def compare(case: str, before: Path, folder: Path, options: Options) -> tuple[bool, dict[str, list[Round]]]:
     """Whether both versions have the same program, and their turns; which of them begins alternates."""
     sources = {"before": before, "after": Path("src").resolve()}
-    dumps = {name: folder / f"{case} {name}" for name in sources}
+    dumps = {name: folder / re.sub(r"\W+", "-", f"{case} {name}") for name in sources}  # flags end at a space
     with ExitStack() as stack:
         contenders = {
             name: stack.enter_context(
