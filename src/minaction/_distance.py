@@ -89,7 +89,7 @@ class Architecture:
 
 
 def _traced(function: Callable[..., Array], failure: str, *arguments: Any) -> jax.ShapeDtypeStruct:
-    """The shape and type of what `function` returns; an exception becomes an `InputError` that begins with `failure`."""
+    """The shape and type of what `function` returns; exceptions become an `InputError` that starts with `failure`."""
     try:
         found = jax.eval_shape(function, *arguments)
     except InputError:
