@@ -1,0 +1,105 @@
+"""`Agent`: reaches goals by what was recorded: a way on the roadmap, and a policy from one subgoal to the next."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+
+from .._files import read_tensors, write_tensors
+from .._model import DistanceModel
+from .._trees import named_leaves, with_named_leaves
+from .._units import Units
+from ..encoders._inputs import no_statistics
+from ..errors import InputError
+from ._actions import Actions
+from ._policy import Policy, PolicyArchitecture
+from ._roadmap import Roadmap, Way
+
+_FAR = 3.0  # typical moves from anything recorded: a goal out there is a guess
+
+
+class Agent:
+    """Acts to reach goals; made by `minaction.fit_agent`. No simulator is asked.
+
+    `model` is the distance that the recordings were weighed by, `roadmap` the graph on which ways are found, `policy`
+    what leads to a subgoal `lookahead` away. The way is found anew in every step, so that an agent that drifts off it
+    goes on from where it is.
+    """
+
+    def __init__(
+        self,
+        model: DistanceModel,
+        roadmap: Roadmap | None,
+        policy: Policy,
+        architecture: PolicyArchitecture,
+        units: Units,
+        lookahead: float,
+    ) -> None:
+        self.model, self.roadmap, self.policy, self.architecture = model, roadmap, policy, architecture
+        self.units, self.lookahead = units, lookahead
+        self._told: bytes | None = None
+
+    def __repr__(self) -> str:
+        nodes = "no roadmap" if self.roadmap is None else f"{len(self.roadmap.states)} nodes"
+        what = f"{self.actions.choices} choices" if self.actions.choices else f"{self.actions.size} numbers"
+        return f"Agent({self.model.provenance.data or 'unnamed data'}, {nodes}, actions of {what})"
+
+    @property
+    def actions(self) -> Actions:
+        """The kind of actions it takes."""
+        return self.architecture.actions
+
+    def act(self, observation: ArrayLike, goal: ArrayLike) -> Any:
+        """The action in a state (D,) on the way to a goal (D,): numbers (A,), or the number of a choice.
+
+        A goal that lies outside what was recorded, or to which no recorded path leads, is warned of once.
+        """
+        way = self.way(observation, goal)
+        self._warn(way, np.asarray(goal))
+        return self.towards(observation, way.subgoal)
+
+    def way(self, observation: ArrayLike, goal: ArrayLike) -> Way:
+        """Where to head for next to reach the goal, and how long the way is."""
+        state, target = self._checked(observation, "observation"), self._checked(goal, "goal")
+        if self.roadmap is None:
+            return Way(target, float(self.model.distance(state, target)), 0.0, 0.0)
+        return self.roadmap.way(state, target, self.lookahead)
+
+    def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
+        """The local policy's action in a state (D,) towards a subgoal (D,) that is near."""
+        here, there = (self.units.centred(np.asarray(side)[None]) for side in (observation, subgoal))
+        return self.actions.decode(np.asarray(_act(self.policy, here, there))[0])
+
+    def _warn(self, way: Way, goal: np.ndarray) -> None:
+        if self._told == goal.tobytes():
+            return
+        self._told = goal.tobytes()
+        if way.goal_off_road > _FAR:
+            far = "infinitely many" if np.isinf(way.goal_off_road) else f"{way.goal_off_road:.0f}"
+            warnings.warn(f"The goal lies {far} typical moves from anything recorded; expect to miss it.", stacklevel=3)
+        elif np.isinf(way.remaining):
+            warnings.warn("No recorded path leads to the goal from here; it may be unreachable.", stacklevel=3)
+
+    def _checked(self, state: ArrayLike, what: str) -> np.ndarray:
+        found = np.asarray(state)
+        if found.shape != self.model.state_shape or found.dtype.kind not in "fiub":
+            raise InputError(
+                f"The {what} has shape {found.shape}; this agent takes states of shape {self.model.state_shape}, "
+                "as they were recorded."
+            )
+        if not np.isfinite(found).all():
+            raise InputError(f"The {what} holds NaN or infinity.")
+        return found.astype(self.model.state_dtype, copy=False)
+
+
+@eqx.filter_jit
+def _act(policy: Policy, states: jax.Array, subgoals: jax.Array) -> jax.Array:
+    return policy(states, subgoals)
