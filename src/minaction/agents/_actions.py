@@ -51,6 +51,11 @@ class Actions:
         """How many numbers a policy gives: one for each choice, or for each number of an action."""
         return self.choices or len(self.low)
 
+    @property
+    def in_words(self) -> str:
+        """For a person."""
+        return f"{self.choices} choices" if self.choices else f"actions of {len(self.low)} numbers"
+
     def targets(self, recorded: np.ndarray) -> np.ndarray:
         """Recorded actions (n, A) as a loss takes them, (n, size): choices as one-hot numbers."""
         if not self.choices or self.one_hot:

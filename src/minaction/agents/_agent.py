@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
-from .._files import read_tensors, write_tensors
 from .._model import DistanceModel
-from .._trees import named_leaves, with_named_leaves
 from .._units import Units
-from ..encoders._inputs import no_statistics
 from ..errors import InputError
 from ._actions import Actions
+from ._agent_file import read_agent, write_agent
 from ._policy import Policy, PolicyArchitecture
 from ._roadmap import Roadmap, Way
 
@@ -49,8 +46,7 @@ class Agent:
 
     def __repr__(self) -> str:
         nodes = "no roadmap" if self.roadmap is None else f"{len(self.roadmap.states)} nodes"
-        what = f"{self.actions.choices} choices" if self.actions.choices else f"{self.actions.size} numbers"
-        return f"Agent({self.model.provenance.data or 'unnamed data'}, {nodes}, actions of {what})"
+        return f"Agent({self.model.provenance.data or 'unnamed data'}, {nodes}, {self.actions.in_words})"
 
     @property
     def actions(self) -> Actions:
@@ -76,7 +72,21 @@ class Agent:
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state (D,) towards a subgoal (D,) that is near."""
         here, there = (self.units.centred(np.asarray(side)[None]) for side in (observation, subgoal))
-        return self.actions.decode(np.asarray(_act(self.policy, here, there))[0])
+        return self.actions.decode(np.asarray(self._policy(here, there))[0])
+
+    @cached_property
+    def _policy(self) -> Callable[[Any, Any], jax.Array]:
+        policy = self.policy  # inside compiled code: there is one row to compute, and passing weights takes longer
+        return jax.jit(lambda states, subgoals: policy(states, subgoals))
+
+    def save(self, path: str | Path) -> None:
+        """Write policy, roadmap and model to one safetensors file."""
+        write_agent(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Agent:
+        """Read what `save` wrote. Nothing in the file is executed."""
+        return cls(**read_agent(path))
 
     def _warn(self, way: Way, goal: np.ndarray) -> None:
         if self._told == goal.tobytes():
@@ -98,8 +108,3 @@ class Agent:
         if not np.isfinite(found).all():
             raise InputError(f"The {what} holds NaN or infinity.")
         return found.astype(self.model.state_dtype, copy=False)
-
-
-@eqx.filter_jit
-def _act(policy: Policy, states: jax.Array, subgoals: jax.Array) -> jax.Array:
-    return policy(states, subgoals)

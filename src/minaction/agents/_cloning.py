@@ -16,6 +16,7 @@ from .._mapped import read_rows
 from .._model import DistanceModel
 from ..objectives import States, Terms, TrainingObjective
 from ..objectives._sampling import AnyArray, below
+from ..quasimetrics import QuasimetricModule
 from ..trajectories import Trajectories
 from ._actions import Actions
 from ._policy import Policy, PolicyArchitecture
@@ -47,10 +48,10 @@ class CloningBatch(NamedTuple):
 class SubgoalCloning(TrainingObjective):
     r"""L = - E w log pi(a_t | s_t, s_{t+k}), with
 
-    - log k uniform, k from 1 to `horizon`, as far as the episode goes: near subgoals are aimed at as often as far ones;
     - w = exp(`sharpness` (min(f, 1) - 1)), where f = (d(s_t, s_{t+k}) - d(s_{t+m}, s_{t+k})) / m is how much the
       learned distance to the subgoal falls per step: 1 where the recording went straight there;
-    - m = min(`move`, k): over single steps of an ant the distance says more about its legs than about its way.
+    - with `single_steps` m = 1, and log k uniform from 1 to `horizon`: near subgoals are aimed at as often as far ones;
+    - else m = k, and k uniform: a single step of an ant says more of its legs than of its way.
 
     The learning rate falls to nothing along half a cosine.
     """
@@ -62,18 +63,18 @@ class SubgoalCloning(TrainingObjective):
     goal_inputs: tuple[int, ...] = field(kw_only=True)
     model: DistanceModel = field(kw_only=True, compare=False, repr=False)
     """Whose distance weighs; only `tables` asks it, so that compiled code does not hold it."""
-    move: int = 1
+    single_steps: bool = True
     learning_rate: float = 1e-3
     clip_norm: float | None = 10.0
     averaging: float = 0.0
-    hidden: tuple[int, ...] = (256, 256, 256)
+    hidden: tuple[int, ...] = (512, 512, 512)
     batch_size: int = 512
     horizon: int = 24
     sharpness: float = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("batch_size", "horizon", "move")
+        self.require_positive("batch_size", "horizon")
         self.require_not_negative("sharpness")
 
     @property
@@ -81,7 +82,7 @@ class SubgoalCloning(TrainingObjective):
         return PolicyArchitecture(self.actions, self.goal_inputs, self.hidden)
 
     def hyperparameters(self) -> dict[str, Any]:
-        names = ("learning_rate", "hidden", "batch_size", "horizon", "sharpness", "move", "goal_inputs")
+        names = ("learning_rate", "hidden", "batch_size", "horizon", "sharpness", "single_steps")
         return {"name": self.name, **{name: getattr(self, name) for name in names}}
 
     def optimiser(self, steps: int) -> optax.GradientTransformation:
@@ -113,12 +114,16 @@ class SubgoalCloning(TrainingObjective):
         if not len(rows):
             return rows, rows, np.empty(0)
         most = np.minimum(self.horizon, ends[rows] - rows - 1)
-        last = rows + np.floor((most + 1.0) ** random.random(len(rows))).astype(rows.dtype)
-        after = np.minimum(rows + self.move, last)
+        drawn = random.random(len(rows))
+        ahead = (most + 1.0) ** drawn if self.single_steps else 1.0 + drawn * most
+        last = rows + np.floor(ahead).astype(rows.dtype)
+        after = rows + 1 if self.single_steps else last
         begin = rows[0]
         places = self.model.embed(read_rows(data.states, np.arange(begin, last.max() + 1)))
-        apart = jax.jit(self.model.network.quasimetric)
-        before, left = (np.asarray(apart(places[some - begin], places[last - begin])) for some in (rows, after))
+        measure = self.model.network.quasimetric
+        before, left = (
+            np.asarray(_apart(measure, places[some - begin], places[last - begin])) for some in (rows, after)
+        )
         fall = (before - left) / (after - rows)
         return rows, last, np.exp(self.sharpness * (np.minimum(fall, 1.0) - 1.0))
 
@@ -126,7 +131,10 @@ class SubgoalCloning(TrainingObjective):
         drawn = below(jax.random.bits(key, (self.batch_size,)), tables.count)
         first = jnp.asarray(tables.first)[drawn]
         return CloningBatch(
-            first, jnp.asarray(tables.last)[drawn], jnp.asarray(tables.actions)[first], jnp.asarray(tables.weight)[drawn]
+            first,
+            jnp.asarray(tables.last)[drawn],
+            jnp.asarray(tables.actions)[first],
+            jnp.asarray(tables.weight)[drawn],
         )
 
     def loss(
@@ -136,3 +144,8 @@ class SubgoalCloning(TrainingObjective):
         here, there = states.embed(lambda rows: rows, batch.state, batch.subgoal)
         misses = self.actions.loss(policy(here, there), policy.deviation, batch.action)
         return jnp.mean(batch.weight * misses), {}
+
+
+@eqx.filter_jit
+def _apart(quasimetric: QuasimetricModule, first: Array, second: Array) -> Array:
+    return quasimetric(first, second)

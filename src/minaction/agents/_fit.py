@@ -11,7 +11,7 @@ from .._model import DistanceModel
 from .._progress import training_progress
 from .._units import Units
 from ..errors import InputError
-from ..recorded import recorded_distance
+from ..recorded import RecordedDistance, recorded_distance
 from ..training import Trainer
 from ..trajectories import Trajectories
 from ._actions import Actions
@@ -19,7 +19,9 @@ from ._agent import Agent
 from ._cloning import SubgoalCloning
 from ._roadmap import Roadmap
 
+NODES = 20_000  # a file of some megabytes, and a tenth of a second to find the ways to a new goal
 _PAIRS = 2000
+_GOING = 0.9  # the quantile of what goes somewhere: at times a recording stays where it is
 
 
 def fit_agent(
@@ -28,27 +30,38 @@ def fit_agent(
     *,
     steps: int | None = None,
     seed: int = 0,
+    recorded: RecordedDistance | None = None,
     progress: bool = True,
     **settings: Any,
 ) -> Agent:
-    """Learn to reach goals from recordings.
+    """Learn to reach goals from recordings, without a simulator.
 
     Args:
         data: episodes with actions.
         model: a distance learned from them, or from others of the same world.
         steps: gradient steps of the local policy.
         seed: of its weights and of sampling.
+        recorded: the graph of the recording, where it is made already; else it is made here.
         progress: whether to show a bar.
-        settings: of `SubgoalCloning`, that are to differ from the defaults.
+        settings: of `SubgoalCloning`, such as `horizon`, where they are to differ from the defaults.
+
+    Raises:
+        InputError: where the data has no actions, does not fit the model, or the training diverges.
+
+    >>> import minaction as ma
+    >>> data = ma.read("cliffwalking", episodes=50, keep_actions=True)
+    >>> model = ma.fit(data, steps=2, progress=False)
+    >>> agent = ma.fit_agent(data, model, steps=2, progress=False)
+    >>> agent.act(data.states[0], data.states[5]) in range(4)
+    True
     """
     actions = Actions.of(data)
     if data.state_shape != model.state_shape:
         raise InputError(f"The data has states of shape {data.state_shape} and the model of {model.state_shape}.")
-    recorded = recorded_distance(data)
+    recorded = recorded_distance(data, max_nodes=NODES) if recorded is None else recorded
     inputs = np.flatnonzero(recorded.counts | recorded.must_agree)
-    objective = SubgoalCloning(
-        actions=actions, goal_inputs=tuple(map(int, inputs)), model=model, move=recorded.steps, **settings
-    )
+    told = {"single_steps": recorded.steps == 1, **settings}
+    objective = SubgoalCloning(actions=actions, goal_inputs=tuple(map(int, inputs)), model=model, **told)
     steps = objective.default_steps if steps is None else steps
     trainer = Trainer(objective, data, steps=steps, seeds=(seed,))
     with training_progress(steps, label="training the agent", shown=progress) as show:
@@ -69,11 +82,12 @@ def fit_agent(
 
 
 def _lookahead(data: Trajectories, model: DistanceModel, horizon: int) -> float:
-    """How far `horizon` recorded steps lead, as the median of the learned distance: random ones not very far."""
+    """How far `horizon` recorded steps lead, by the learned distance: random ones not very far."""
     ends = np.repeat(data.offsets[1:], data.lengths)
     first = np.flatnonzero(ends - np.arange(data.num_states) > horizon)
     if not len(first):
         first = data.offsets[:-1][data.lengths > 1]
     first = np.random.default_rng(0).choice(first, min(_PAIRS, len(first)), replace=False)
     last = np.minimum(first + horizon, ends[first] - 1)
-    return float(np.median(model.distance(read_rows(data.states, first), read_rows(data.states, last))))
+    found = model.distance(read_rows(data.states, first), read_rows(data.states, last))
+    return float(np.quantile(found, _GOING))

@@ -72,4 +72,6 @@ class PolicyArchitecture:
         perceptron = Perceptron(size, (*self.hidden, self.actions.size), "gelu", False, key=key)
         change = (inputs.stride * inputs.scale)[goal]
         reach = _FAR * jnp.where(change > 0, change, 1.0)
-        return Policy(Scale(inputs.mean, inputs.scale), reach, perceptron, jnp.zeros(self.actions.size), self.goal_inputs)
+        return Policy(
+            Scale(inputs.mean, inputs.scale), reach, perceptron, jnp.zeros(self.actions.size), self.goal_inputs
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from ..recorded import RecordedDistance
 _APART = 1e6  # between states that differ in an input that must agree: as good as infinitely far
 _DOORS = 8  # nodes near a state by which it may join the graph
 _GOALS_REMEMBERED = 16
+_NEIGHBOURS = 24
 
 
 class Way(NamedTuple):
@@ -47,19 +49,35 @@ class Roadmap:
     must_agree: np.ndarray  # (D,) bool
     unit: np.ndarray  # (k,)
     move_time: float
-    _fields: OrderedDict[bytes, _Field] = field(default_factory=OrderedDict, repr=False)
+    _fields: OrderedDict[int, _Field] = field(default_factory=OrderedDict, init=False, repr=False)
 
     @classmethod
     def of(cls, recorded: RecordedDistance) -> Roadmap:
         """The graph of a recording."""
+        graph = recorded.graph
         return cls(
             recorded.nodes,
-            recorded.graph,
+            csr_array((graph.data.astype(np.float32), graph.indices.astype(np.int32), graph.indptr), shape=graph.shape),
             recorded.counts,
             recorded.must_agree,
             recorded.unit,
             recorded.typical_time,
         )
+
+    def measured(self, distance: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Roadmap:
+        """The same nodes, but with edges to near ones that cost what `distance` says; for comparison.
+
+        `distance` takes states (m, D) and goals (m, D). Where it is small across a wall, so is the edge.
+        """
+        near = self._tree.query(self._place(self.states), min(_NEIGHBOURS + 1, len(self.states)))[1][:, 1:]
+        start, end = np.repeat(np.arange(len(near)), near.shape[1]), near.ravel()
+        recorded = self.graph.tocoo()  # steps to where nothing is near, such as through a door
+        far = recorded.data > self.move_time
+        start, end = np.concatenate([start, recorded.row[far]]), np.concatenate([end, recorded.col[far]])
+        cost = np.maximum(distance(self.states[start], self.states[end]), 1e-6)  # SciPy reads a zero as "no edge"
+        keys, first = np.unique(start.astype(np.int64) * len(self.states) + end, return_index=True)
+        graph = csr_array((cost[first], (keys // len(self.states), keys % len(self.states))), shape=self.graph.shape)
+        return Roadmap(self.states, graph, self.counts, self.must_agree, self.unit, self.move_time)
 
     def way(self, state: np.ndarray, goal: np.ndarray, lookahead: float) -> Way:
         """The way from `state` to `goal`, both (D,): the subgoal lies `lookahead` ahead on the shortest path."""
@@ -78,13 +96,12 @@ class Roadmap:
         return Way(goal if left <= 0 else self.states[node], remaining, off_road, goal_off_road)
 
     def _field(self, goal: int) -> _Field:
-        key = np.int64(goal).tobytes()
-        if key not in self._fields:
-            remaining, following = dijkstra(self._backward, indices=goal, return_predecessors=True)
-            self._fields[key] = _Field(remaining, following)
+        """The ways from everywhere to a node; those to the last few goals are remembered."""
+        if goal not in self._fields:
+            self._fields[goal] = _Field(*dijkstra(self._backward, indices=goal, return_predecessors=True))
             if len(self._fields) > _GOALS_REMEMBERED:
                 self._fields.popitem(last=False)
-        return self._fields[key]
+        return self._fields[goal]
 
     def _doors(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nodes nearest to a state, nearest first, and how far away they are."""

@@ -12,7 +12,7 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._descriptions import describe
-from .._distance import Architecture, Distance
+from .._distance import Architecture
 from ..encoders import MLP, Encoder
 from ..errors import InputError
 from ..quasimetrics import Quasimetric, Simple
