@@ -61,6 +61,7 @@ __all__ = [
     "fit",
     "fit_agent",
     "get_task",
+    "landmarks",
     "load",
     "make_objective",
     "minimum_action_distance",
@@ -78,6 +79,7 @@ from ._model import DistanceModel as DistanceModel
 from .agents import Agent as Agent
 from .agents import evaluate_agent as evaluate_agent
 from .agents import fit_agent as fit_agent
+from .agents import landmarks as landmarks
 from .encoders import ENCODERS as ENCODERS
 from .encoders import MLP as MLP
 from .encoders import Encoder as Encoder

@@ -5,3 +5,4 @@ from ._evaluation import AgentEvaluation as AgentEvaluation
 from ._evaluation import evaluate_agent as evaluate_agent
 from ._film import write_film as write_film
 from ._fit import fit_agent as fit_agent
+from ._landmarks import landmarks as landmarks

@@ -16,9 +16,9 @@ from .._mapped import read_rows
 from .._model import DistanceModel
 from ..objectives import States, Terms, TrainingObjective
 from ..objectives._sampling import AnyArray, below
-from ..quasimetrics import QuasimetricModule
 from ..trajectories import Trajectories
 from ._actions import Actions
+from ._embedded import steps_apart
 from ._policy import Policy, PolicyArchitecture
 
 _ROWS_AT_A_TIME = 1 << 15
@@ -120,10 +120,7 @@ class SubgoalCloning(TrainingObjective):
         after = rows + 1 if self.single_steps else last
         begin = rows[0]
         places = self.model.embed(read_rows(data.states, np.arange(begin, last.max() + 1)))
-        measure = self.model.network.quasimetric
-        before, left = (
-            np.asarray(_apart(measure, places[some - begin], places[last - begin])) for some in (rows, after)
-        )
+        before, left = (steps_apart(self.model, places[some - begin], places[last - begin]) for some in (rows, after))
         fall = (before - left) / (after - rows)
         return rows, last, np.exp(self.sharpness * (np.minimum(fall, 1.0) - 1.0))
 
@@ -144,8 +141,3 @@ class SubgoalCloning(TrainingObjective):
         here, there = states.embed(lambda rows: rows, batch.state, batch.subgoal)
         misses = self.actions.loss(policy(here, there), policy.deviation, batch.action)
         return jnp.mean(batch.weight * misses), {}
-
-
-@eqx.filter_jit
-def _apart(quasimetric: QuasimetricModule, first: Array, second: Array) -> Array:
-    return quasimetric(first, second)

@@ -17,6 +17,7 @@ from ..recorded import RecordedDistance
 
 _APART = 1e6  # between states that differ in an input that must agree: as good as infinitely far
 _DOORS = 8  # nodes near a state by which it may join the graph
+_BESIDE = 0.5  # typical moves further away than the nearest of them
 _GOALS_REMEMBERED = 16
 _NEIGHBOURS = 24
 
@@ -69,7 +70,8 @@ class Roadmap:
 
         `distance` takes states (m, D) and goals (m, D). Where it is small across a wall, so is the edge.
         """
-        near = self._tree.query(self._place(self.states), min(_NEIGHBOURS + 1, len(self.states)))[1][:, 1:]
+        found = self._tree.query(self._place(self.states), min(_NEIGHBOURS + 1, len(self.states)))
+        near = np.asarray(found[1])[:, 1:]
         start, end = np.repeat(np.arange(len(near)), near.shape[1]), near.ravel()
         recorded = self.graph.tocoo()  # steps to where nothing is near, such as through a door
         far = recorded.data > self.move_time
@@ -105,8 +107,10 @@ class Roadmap:
 
     def _doors(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nodes nearest to a state, nearest first, and how far away they are."""
-        away, node = self._tree.query(self._place(state[None])[0], min(_DOORS, len(self.states)))
-        return np.atleast_1d(away), np.atleast_1d(node)
+        found = self._tree.query(self._place(state[None])[0], min(_DOORS, len(self.states)))
+        away, node = (np.atleast_1d(part) for part in found)
+        beside = away <= away[0] + _BESIDE  # no further: there may be a wall, or a step that leads one way only
+        return away[beside], node[beside]
 
     def _place(self, states: np.ndarray) -> np.ndarray:
         rows = np.asarray(states, np.float64)
