@@ -29,6 +29,13 @@ class Agent:
     `model` is the distance that the recordings were weighed by, `roadmap` the graph on which ways are found, `policy`
     what leads to a subgoal `lookahead` away. The way is found anew in every step, so that an agent that drifts off it
     goes on from where it is.
+
+    >>> import minaction as ma
+    >>> data = ma.read("cliffwalking", episodes=50, keep_actions=True)
+    >>> agent = ma.fit_agent(data, ma.fit(data, steps=2, progress=False), steps=2, progress=False)
+    >>> agent.save("/tmp/minaction-agent.safetensors")
+    >>> ma.Agent.load("/tmp/minaction-agent.safetensors").actions.choices
+    4
     """
 
     def __init__(

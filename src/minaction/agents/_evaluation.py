@@ -97,6 +97,11 @@ def evaluate_agent(
     """Let an agent act in one of OGBench's environments, such as "pointmaze-medium-v0", one process on each core.
 
     The same seed gives the same starts and goals, and the same result.
+
+    >>> import minaction as ma
+    >>> agent = ma.Agent.load("agents/medium/agent-seed0.safetensors")  # doctest: +SKIP
+    >>> ma.evaluate_agent(agent, "pointmaze-medium-v0").total.success_rate  # doctest: +SKIP
+    1.0
     """
     unknown = [task for task in tasks if task not in ALL_TASKS]
     if unknown or not tasks or episodes < 1:
