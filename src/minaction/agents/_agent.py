@@ -20,7 +20,7 @@ from ._agent_file import read_agent, write_agent
 from ._policy import Policy, PolicyArchitecture
 from ._roadmap import Roadmap, Way
 
-_FAR = 3.0  # typical moves from anything recorded: a goal out there is a guess
+_FAR = 6.0  # typical moves from anything recorded: a goal out there is a guess
 
 
 class Agent:

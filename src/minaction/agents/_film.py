@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,11 +18,9 @@ _FRAMES = 60  # of every episode
 
 def write_film(path: str | Path, agent: Agent, environment: str, tasks: Sequence[int], seed: int = 0) -> None:
     """Write the first episode of every task as a film: the maze from above, the way so far, and the goal."""
-    import matplotlib
-
-    matplotlib.use("Agg", force=False)
-    import matplotlib.pyplot as plt
-    from matplotlib.animation import FuncAnimation, PillowWriter
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from PIL import Image
 
     if Path(path).suffix != ".gif":
         raise InputError(f"A film is written to a .gif file, not to {path}.")
@@ -37,34 +34,21 @@ def write_film(path: str | Path, agent: Agent, environment: str, tasks: Sequence
         played.append((task, result, np.array(world.unwrapped.cur_goal_xy)))
     left, low = layout.centre(np.array([0, 0])) - layout.cell_size / 2
     right, high = layout.centre(np.array(layout.walls.shape) - 1) + layout.cell_size / 2
-    figure, axes = plt.subplots(figsize=(4, 4 * (high - low) / (right - left) + 0.4), layout="constrained")
+    figure = Figure(figsize=(4, 4 * (high - low) / (right - left) + 0.4), dpi=80, layout="constrained")
+    canvas, axes = FigureCanvasAgg(figure), figure.subplots()
     axes.imshow(layout.walls, cmap="Greys", origin="lower", extent=(left, right, low, high), vmax=2)
     axes.set_axis_off()
     (line,) = axes.plot([], [], color="tab:blue")
     (body,) = axes.plot([], [], "o", color="tab:blue")
-    (goal,) = axes.plot([], [], "*", color="tab:red", markersize=14)
-    frames = [(k, step) for k, one in enumerate(played) for step in np.linspace(0, one[1].steps, _FRAMES).astype(int)]
-
-    def draw(frame: tuple[int, int]) -> list:
-        task, result, aim = played[frame[0]]
-        way = result.path[: frame[1] + 1]
-        line.set_data(*way.T)
-        body.set_data(*way[-1:].T)
-        goal.set_data([aim[0]], [aim[1]])
-        axes.set_title(f"task {task}, step {frame[1]}", fontsize=9)
-        return [line, body, goal]
-
-    film = FuncAnimation(figure, draw, frames=frames, interval=50)
+    (star,) = axes.plot([], [], "*", color="tab:red", markersize=14)
+    frames = []
+    for task, result, goal in played:
+        star.set_data([goal[0]], [goal[1]])
+        for step in np.linspace(0, result.steps, _FRAMES).astype(int):
+            line.set_data(*result.path[: step + 1].T)
+            body.set_data(*result.path[step : step + 1].T)
+            axes.set_title(f"task {task}, step {step}", fontsize=9)
+            canvas.draw()
+            frames.append(Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("P"))
     with atomic_write(path) as file:
-        # Matplotlib writes films to a path only; Pillow's writer takes any file object in its place.
-        buffer = io.BytesIO()
-        writer = PillowWriter(fps=20)
-        writer.setup(figure, "film.gif", dpi=80)
-        for frame in frames:
-            draw(frame)
-            writer.grab_frame()
-        first, *others = writer._frames  # type: ignore[attr-defined]
-        first.save(buffer, format="GIF", save_all=True, append_images=others, duration=50, loop=0)
-        file.write(buffer.getvalue())
-    del film
-    plt.close(figure)
+        frames[0].save(file, format="GIF", save_all=True, append_images=frames[1:], duration=50, loop=0)
