@@ -43,6 +43,11 @@ class Architecture:
                 raise InputError(f"{part!r} is not a description of {kind.__name__}; give one such as ma.{example}.")
         self.quasimetric.check(self.encoder.latent_size)
 
+    @property
+    def width(self) -> int:
+        """How many numbers a network makes of a state."""
+        return self.encoder.latent_size
+
     def build(self, inputs: InputStatistics, *, key: PRNGKeyArray) -> Distance:
         """An untrained distance. Call `check` first: it refuses parts that do not fit the states or each other."""
         encoder_key, quasimetric_key = jax.random.split(key)

@@ -145,6 +145,24 @@ class DistanceModel:
         shape = (*self._format.leading(query), k)
         return index.reshape(shape), best.reshape(shape)
 
+    def subgoal(self, state: ArrayLike, goal: ArrayLike, recorded: ArrayLike | Trajectories) -> np.ndarray:
+        """The one of the `recorded` states (n, *state_shape) that lies halfway from `state` to `goal`.
+
+        It is the one whose further end is nearest: the way to it, and the way on from it, are both short.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=5)
+        >>> model = ma.fit(data, steps=2, progress=False)
+        >>> model.subgoal(data.states[0], data.states[9], data).shape
+        (2,)
+        """
+        candidates = recorded.states if isinstance(recorded, Trajectories) else self._format.as_rows(recorded)
+        if len(candidates) == 0:
+            raise InputError("There is no recorded state to choose a subgoal from; give at least one.")
+        here, there = np.asarray(state)[None], np.asarray(goal)[None]
+        longer = np.maximum(self.pairwise(here, candidates)[0], self.pairwise(candidates, there)[:, 0])
+        return np.asarray(candidates[int(np.argmin(longer))])
+
     # ---------------------------------------------------------------- how far along
 
     def remaining(self, states: ArrayLike, goals: ArrayLike | Trajectories) -> np.ndarray:

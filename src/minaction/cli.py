@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "progress": (options.Progress, "_progress"),
     "export": (options.Export, "_export"),
     "plan": (options.Plan, "_plan"),
+    "agent": (options.Agent, "_agent"),
     "suite": (options.Suite, "_suite"),
     "reproduce": (options.Reproduce, "_reproduce"),
     "report": (options.Report, "_report"),

@@ -178,6 +178,44 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Agent:
+    """Learn to reach goals from recordings with actions, and see how often that succeeds in OGBench's environments.
+
+    For example
+      minaction agent train ogbench-pointmaze-medium-stitch
+      minaction agent train log.hdf5 --model runs/log-pathdist --out agents/log
+      minaction agent evaluate agents/ogbench-pointmaze-medium-stitch pointmaze-medium-v0 --gif episode.gif
+    """
+
+    action: Positional[Literal["train", "evaluate"]]
+    """train: a distance (unless --model gives one) and an agent for every seed; evaluate: OGBench's protocol."""
+    source: Positional[str]
+    """For train: a task or a file with actions; for evaluate: the folder that train wrote, or an agent's file."""
+    environment: Positional[str] = ""
+    """For evaluate: OGBench's environment, such as antmaze-large-v0."""
+    model: Path | None = None
+    """For train: a run or a model file; by default a distance is trained first."""
+    steps: int | None = None
+    """For train: gradient steps of the agent's policy."""
+    seeds: int = 1
+    """For train: how many agents, each with a distance of its own unless --model gives one."""
+    first_seed: int = 0
+    """The seeds are this number and the ones after it; for evaluate, that of starts and goals."""
+    episodes: int | None = None
+    """For train: how many episodes to learn from; for evaluate: how many of each task, OGBench's 50 by default."""
+    tasks: tuple[int, ...] = (1, 2, 3, 4, 5)
+    """For evaluate: OGBench's tasks."""
+    jobs: int | None = None
+    """For evaluate: processes; as many as there are cores by default."""
+    gif: Path | None = None
+    """For evaluate: a film of the first episode of every task, .gif."""
+    out: Path | None = None
+    """For train: the folder of the agents; agents/DATA by default."""
+    device: Device = "auto"
+    """Where to compute."""
+
+
+@dataclass(frozen=True)
 class Suite:
     """Train a grid of tasks, methods and seeds into one folder of runs.
 

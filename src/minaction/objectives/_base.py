@@ -12,7 +12,7 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._descriptions import describe
-from .._distance import Architecture, Distance
+from .._distance import Architecture
 from ..encoders import MLP, Encoder
 from ..errors import InputError
 from ..quasimetrics import Quasimetric, Simple
@@ -35,47 +35,32 @@ OBJECTIVES: Registry[Any] = Registry("objective", "minaction.objectives", _own)
 
 
 @dataclass(frozen=True)
-class Objective(ABC):
-    """What is minimised: hyperparameters as fields, mathematics and source in the docstring.
+class TrainingObjective(ABC):
+    """What the trainer minimises, whatever is trained: hyperparameters as fields, mathematics in the docstring.
 
-    A training step is: `sample` indices, `loss` with gradient with respect to the distance, one optimiser step,
+    A training step is: `sample` indices, `loss` with gradient with respect to the network, one optimiser step,
     `advance`. All of it runs inside one compiled program, on an accelerator under `vmap` over seeds. `extra` is
     whatever else the objective carries along (a target network, a multiplier).
-
-    >>> import minaction as ma
-    >>> sorted(ma.MadDist().hyperparameters())[:3]
-    ['averaging', 'batch_size', 'clip_norm']
     """
 
-    family: ClassVar[Registry[Any]] = OBJECTIVES
     name: ClassVar[str]
-    asymmetric_only: ClassVar[bool] = False
-    """Whether a symmetric distance would contradict what the objective is for."""
     adam_epsilon: ClassVar[float] = 1e-10
     default_steps: ClassVar[int] = 50_000
     """How long to train unless told otherwise."""
 
-    encoder: Encoder = field(default_factory=MLP)
-    quasimetric: Quasimetric = field(default_factory=Simple)
     learning_rate: float = 1e-4
     clip_norm: float | None = 50.0
     """Global gradient norm at which gradients are clipped; None for never."""
     averaging: float = 0.05
-    """The model has the weights' mean over about the last this much of its steps; 0 for the very last weights. At a
+    """The network has the weights' mean over about the last this much of its steps; 0 for the very last weights. At a
     constant learning rate these jump about: from one evaluation to the next, the Pearson correlation of five seeds of
     MadDist on CliffWalking changes by up to .007, and averaged by up to .002."""
 
     def __post_init__(self) -> None:
-        Architecture(self.encoder, self.quasimetric)  # refuses parts that do not fit each other
         self.require_positive("learning_rate", "clip_norm")
         self.require_not_negative("averaging")
         if self.averaging > 1:
             raise InputError(f"averaging of {self.name} is a part of the training, 0 to 1, but is {self.averaging}.")
-        if self.asymmetric_only and self.quasimetric.symmetric:
-            raise InputError(
-                f"{self.name} learns an asymmetric distance, but {self.quasimetric.name!r} is symmetric; "
-                "choose a quasimetric such as 'iqe' or 'simple'."
-            )
 
     def require_positive(self, *names: str) -> None:
         """Refuse fields that are not above 0 (NaN is not; None, where a field may be that, is let pass)."""
@@ -91,9 +76,9 @@ class Objective(ABC):
                 raise InputError(f"{name} of {self.name} must not be negative or NaN, but is {getattr(self, name)}.")
 
     @property
-    def architecture(self) -> Architecture:
-        """The shape of the distance it trains."""
-        return Architecture(self.encoder, self.quasimetric)
+    @abstractmethod
+    def architecture(self) -> Any:
+        """What builds the network: `build`, `check` and `width`, as of `Architecture`."""
 
     def hyperparameters(self) -> dict[str, Any]:
         """All settings, as JSON can hold them."""
@@ -120,9 +105,9 @@ class Objective(ABC):
         del tables
         return None
 
-    def init(self, distance: Distance) -> Any:
-        """What is carried along beside the distance."""
-        del distance
+    def init(self, network: Any, /) -> Any:
+        """What is carried along beside the network."""
+        del network
         return ()
 
     @abstractmethod
@@ -131,11 +116,42 @@ class Objective(ABC):
 
     @abstractmethod
     def loss(
-        self, distance: Distance, extra: Any, batch: Any, states: States, progress: Float[Array, ""]
+        self, network: Any, /, extra: Any, batch: Any, states: States, progress: Float[Array, ""]
     ) -> tuple[Float[Array, ""], Terms]:
         """The value to minimise and its named parts; `progress` runs from 0 to 1 over the training."""
 
-    def advance(self, distance: Distance, extra: Any, terms: Terms) -> Any:
+    def advance(self, network: Any, /, extra: Any, terms: Terms) -> Any:
         """What happens to `extra` after the optimiser's step."""
-        del distance, terms
+        del network, terms
         return extra
+
+
+@dataclass(frozen=True)
+class Objective(TrainingObjective):
+    """An objective that trains a distance; see `TrainingObjective` for the contract.
+
+    >>> import minaction as ma
+    >>> sorted(ma.MadDist().hyperparameters())[:3]
+    ['averaging', 'batch_size', 'clip_norm']
+    """
+
+    family: ClassVar[Registry[Any]] = OBJECTIVES
+    asymmetric_only: ClassVar[bool] = False
+    """Whether a symmetric distance would contradict what the objective is for."""
+
+    encoder: Encoder = field(default_factory=MLP)
+    quasimetric: Quasimetric = field(default_factory=Simple)
+
+    def __post_init__(self) -> None:
+        Architecture(self.encoder, self.quasimetric)  # refuses parts that do not fit each other
+        super().__post_init__()
+        if self.asymmetric_only and self.quasimetric.symmetric:
+            raise InputError(
+                f"{self.name} learns an asymmetric distance, but {self.quasimetric.name!r} is symmetric; "
+                "choose a quasimetric such as 'iqe' or 'simple'."
+            )
+
+    @property
+    def architecture(self) -> Architecture:
+        """The shape of the distance it trains."""
+        return Architecture(self.encoder, self.quasimetric)

@@ -13,14 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._devices import Devices
-from .._distance import Distance
 from .._files import read_tensors, write_tensors
 from .._model import DistanceModel, Provenance
 from .._trees import named_leaves, with_named_leaves
 from .._units import Units
 from ..encoders import input_statistics
 from ..errors import InputError
-from ..objectives import Objective
+from ..objectives import TrainingObjective
 from ..objectives._states import States, as_recorded, as_table
 from ..trajectories import Trajectories
 from ._feed import HostFeed
@@ -39,7 +38,7 @@ _Item = TypeVar("_Item")
 
 
 class Trainer:
-    """Trains one distance per seed, all with the same compiled program.
+    """Trains one network per seed, all with the same compiled program.
 
     `data` is one data set for all seeds or one per seed, and `name` likewise what it is called; several seeds may share
     one of several data sets. So runs on different data can be trained side by side: a checkpoint is of all seeds, or of
@@ -62,7 +61,7 @@ class Trainer:
 
     def __init__(
         self,
-        objective: Objective,
+        objective: TrainingObjective,
         data: Trajectories | Sequence[Trajectories],
         *,
         steps: int,
@@ -131,13 +130,18 @@ class Trainer:
         self.step += steps
         return {name: np.asarray(values) for name, values in terms.items()}
 
+    def networks(self) -> list[Any]:
+        """What was trained as it stands, one for each seed."""
+        averaged = self.objective.averaging and self.step
+        found = eqx.combine(self.state.average, self.state.network) if averaged else self.state.network
+        return [_entry(found, k) for k in range(len(self.seeds))]
+
     def models(self) -> list[DistanceModel]:
         """The distances as they stand, one model per seed."""
-        averaged = self.objective.averaging and self.step
-        found = eqx.combine(self.state.average, self.state.distance) if averaged else self.state.distance
+        networks = self.networks()
         return [
             DistanceModel(
-                _entry(found, k),
+                networks[k],
                 self.objective.architecture,
                 Provenance(
                     objective=self.objective.name,
@@ -217,7 +221,7 @@ class Trainer:
 
     def _unroll(self, rows: int) -> int:
         """How many steps to compile into one iteration of the loop, for batches of so many states."""
-        numbers = rows * self.objective.encoder.latent_size
+        numbers = rows * self.objective.architecture.width
         few = len(self.seeds) <= _MOST_SEEDS_UNROLLED and numbers <= _MOST_NUMBERS_UNROLLED
         # A CPU would only compile longer.
         return _STEPS_PER_ITERATION if few and jax.default_backend() != "cpu" else 1
@@ -239,7 +243,7 @@ def _different(items: Sequence[Trajectories]) -> list[Trajectories]:
 
 
 @partial(jax.jit, compiler_options=COMPILE_FAST)
-def _entry(tree: Distance, k: int) -> Distance:
+def _entry(tree: Any, k: int) -> Any:
     """The k-th of every array's leading axis; one program, where JAX would compile one for every shape of an array."""
     return jax.tree.map(lambda leaf: leaf[k], tree)
 
