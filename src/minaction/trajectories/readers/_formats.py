@@ -11,6 +11,7 @@ from ._arrays import read_npy, read_npz
 from ._base import Reader, TableReader
 from ._columns import TableOptions
 from ._d4rl import read_hdf5
+from ._lerobot import is_lerobot, read_lerobot
 from ._minari import minari_folder, read_minari
 from ._tables import read_csv, read_parquet
 
@@ -117,4 +118,25 @@ class Minari(Reader):
         return minari_folder(path) if path.is_dir() else None
 
 
-FORMATS: tuple[Reader, ...] = (Safetensors(), Npz(), Npy(), Hdf5(), Csv(), Parquet(), Minari())
+class LeRobot(TableReader):
+    """The folder of a LeRobot data set."""
+
+    name = "lerobot"
+
+    def takes_folder(self, path: Path) -> bool:
+        return is_lerobot(path)
+
+    def read(
+        self,
+        path: Path,
+        *,
+        keep_actions: bool = False,
+        memory_map: bool = False,
+        table: TableOptions | None = None,
+    ) -> Trajectories:
+        if not is_lerobot(path):
+            raise InputError(f"{path} is not a LeRobot data set; give the folder that holds its meta/info.json.")
+        return read_lerobot(path, keep_actions, table)
+
+
+FORMATS: tuple[Reader, ...] = (Safetensors(), Npz(), Npy(), Hdf5(), Csv(), Parquet(), Minari(), LeRobot())
