@@ -16,7 +16,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-from progress_logs import LOGS, Recorded, stamped
+from progress_logs import LOGS, Recorded, kept_log, stamped
 from scipy.stats import rankdata, spearmanr
 
 import minaction as ma
@@ -69,7 +69,7 @@ def judge(log: list[Recorded], along: list[Progress]) -> dict[str, float]:
 def linear(log: list[Recorded]) -> list[Progress]:
     """Progress as today's tools define it: what has passed of an episode's own time."""
     times = [np.arange(len(one.states), dtype=float) if one.times is None else one.times for one in log]
-    return [Progress(clock, clock[-1] - clock) for clock in times]
+    return [Progress(clock, clock[-1] - clock, window=1) for clock in times]
 
 
 def as_data(log: list[Recorded]) -> ma.Trajectories:
@@ -79,10 +79,10 @@ def as_data(log: list[Recorded]) -> ma.Trajectories:
     return ma.Trajectories.from_episodes([np.array(one.states) for one in log], times, time_unit=unit)  # type: ignore[arg-type]
 
 
-def measure(world: str, seed: int, methods: list[str], steps: int | None) -> dict:
+def measure(world: str, seed: int, methods: list[str], steps: int | None, logs: Path | None) -> dict:
     """Both forms of one world's log, by every method."""
     rng = np.random.default_rng([seed, len(world)])
-    learned_from, asked = LOGS[world](TRAINED, rng), LOGS[world](ASKED, rng)
+    learned_from, asked = (kept_log(logs, world, seed, count, rng) for count in (TRAINED, ASKED))
     found = {}
     for form in ("steps", "stamps"):
         if form == "stamps":
@@ -120,6 +120,7 @@ def main() -> None:
     options.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     options.add_argument("--methods", nargs="+", default=list(STEPS))
     options.add_argument("--steps", type=int)
+    options.add_argument("--logs", type=Path, help="where to keep the logs, for a machine without the ant's simulator")
     options.add_argument("--out", type=Path, default=RESULTS)
     options.add_argument("--table", action="store_true")
     chosen = options.parse_args()
@@ -128,7 +129,7 @@ def main() -> None:
     raw: dict = json.loads(chosen.out.read_text()) if chosen.out.exists() else {}
     for world in chosen.worlds:
         for seed in chosen.seeds:
-            raw.setdefault(world, {})[str(seed)] = measure(world, seed, chosen.methods, chosen.steps)
+            raw.setdefault(world, {})[str(seed)] = measure(world, seed, chosen.methods, chosen.steps, chosen.logs)
             write_json(chosen.out, raw)
     table(raw)
 

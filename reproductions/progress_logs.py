@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -60,6 +61,31 @@ def stamped(episodes: list[Recorded], rng: np.random.Generator, dropped: float =
             )
         )
     return found
+
+
+def kept_log(folder: Path | None, world: str, seed: int, episodes: int, rng: np.random.Generator) -> list[Recorded]:
+    """A log of that many episodes: read from `folder` where it is there, else made, and kept there."""
+    path = None if folder is None else folder / f"{world}-{seed}-{episodes}.npz"
+    if path is not None and path.exists():
+        kept = np.load(path)
+        ends = np.cumsum(kept["lengths"])[:-1]
+        parts = (np.split(kept[name], ends) for name in ("states", "wasted", "remaining"))
+        return [
+            Recorded(str(kind), list(states), wasted.tolist(), remaining.tolist())
+            for kind, states, wasted, remaining in zip(kept["kinds"], *parts, strict=True)
+        ]
+    made = LOGS[world](episodes, rng)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(
+            path,
+            kinds=[one.kind for one in made],
+            lengths=[len(one.states) for one in made],
+            states=np.concatenate([np.array(one.states) for one in made]),
+            wasted=np.concatenate([np.array(one.wasted) for one in made]),
+            remaining=np.concatenate([np.array(one.remaining) for one in made]),
+        )
+    return made
 
 
 # -------------------------------------------------------------------------------- the arm
@@ -141,7 +167,7 @@ def key_door(episodes: int, rng: np.random.Generator) -> list[Recorded]:
 
         def towards(target: int, wasted: bool, until: Callable[[int], bool]) -> None:
             nonlocal here
-            while not until(here):
+            while not until(here) and np.isfinite(distances[here, target]):  # the key cannot be put back
                 log.add(seen[here], distances[here, goal], wasted)
                 best = np.flatnonzero(distances[follows[here], target] == distances[follows[here], target].min())
                 action = rng.integers(NUM_ACTIONS) if rng.random() < 0.1 else rng.choice(best)

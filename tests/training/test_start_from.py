@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -116,8 +115,7 @@ def test_a_second_interrupt_is_not_held_back():
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt), warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with pytest.raises(KeyboardInterrupt):
         fit(DATA, TINY, steps=100_000, on_event=press_twice)
 
 
@@ -145,7 +143,7 @@ def test_what_is_learned_is_given_in_many_ways(tmp_path):
     assert fit(DATA, ma.TautDist, steps=1).provenance.objective == "tautdist"
     with pytest.raises(ma.InputError, match="tautdist"):
         fit(DATA, "tautdst", steps=1)
-    with pytest.raises(ma.InputError, match="log.csv"):
+    with pytest.raises(ma.InputError, match=r"log\.csv"):
         fit(str(tmp_path / "lg.csv"), steps=1)
 
 

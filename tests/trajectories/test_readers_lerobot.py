@@ -1,7 +1,7 @@
 """LeRobot data sets that LeRobot's own writer wrote: 0.3.3 the one in version 2.1, 0.4.4 that in version 3.0.
 
-Both hold three episodes of 5, 6 and 7 frames at 10 frames a second; frame k of episode e has the state (e, k, k % 2), the
-effort (k / 2, -e) and the action (k, e). Statistics, which are not read, were removed.
+Both hold three episodes of 5, 6 and 7 frames at 10 frames a second; frame k of episode e has the state (e, k, k % 2),
+the effort (k / 2, -e) and the action (k, e). Statistics, which are not read, were removed.
 """
 
 from __future__ import annotations

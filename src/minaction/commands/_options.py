@@ -118,6 +118,7 @@ class Progress(Table):
     For example
       minaction progress runs/log-maddist
       minaction progress runs/log-maddist new_log.csv --goal 0.4 1.2 --out progress.csv
+      minaction progress runs/arm-pathdist my_lerobot_data --out sarm_progress.parquet --figures episodes
     """
 
     run: Positional[Path]
@@ -125,9 +126,11 @@ class Progress(Table):
     log: Positional[str | None] = None
     """A file of episodes; that of the run by default, whose columns are taken too unless other ones are named."""
     goal: Annotated[tuple[float, ...], arg(metavar="NUMBER ...")] = ()
-    """The state to reach; wherever an episode of the log ends, if not given."""
+    """The state to reach, or several one after the other; if not given, wherever most episodes of the log end."""
     out: Path = Path("progress.csv")
-    """The table to write, .csv or .parquet: a row for every state."""
+    """The table to write, .csv or .parquet: a row for every state; beside it NAME-episodes, with the ranking."""
+    figures: Path | None = None
+    """Folder for a figure of every episode."""
     worst: int = 10
     """How many episodes to show."""
 

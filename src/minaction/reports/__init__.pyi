@@ -1,6 +1,7 @@
 from ._curves import Chart as Chart
 from ._curves import charts_by_ablation as charts_by_ablation
 from ._curves import charts_by_task as charts_by_task
+from ._episode_figure import draw_episode as draw_episode
 from ._gallery import write_figures as write_figures
 from ._planning_picture import draw_paths as draw_paths
 from ._rendering import TextTable as TextTable
