@@ -18,6 +18,8 @@ from ..errors import InputError
 from ..exact import observed_distance
 from ..trajectories import TableOptions, Trajectories, read_file
 from ..trajectories.readers import known_suffixes, local_minari_folder, looks_like_minari_id, read_minari_id
+from ..trajectories.readers._parquet import SUFFIXES as PARQUET
+from ..trajectories.readers._parquet import parquet_files
 from ._base import TASKS, Layout, Task, Truth, get_task
 from ._cache import cached
 
@@ -30,6 +32,7 @@ _EPISODES_OF_AN_ENVIRONMENT = 100
 
 # Larger files in our format are memory-mapped.
 MAPPED_ABOVE = 2 << 30
+_TABLES_MAPPED_ABOVE = 1 << 29  # stored in Parquet, which is a few times smaller than the same in memory
 
 
 def read(
@@ -243,4 +246,7 @@ class Source:
 
 def _is_large(name: str) -> bool:
     path = Path(name)
-    return path.suffix == ".safetensors" and path.is_file() and path.stat().st_size > MAPPED_ABOVE
+    if path.suffix == ".safetensors" and path.is_file():
+        return path.stat().st_size > MAPPED_ABOVE
+    is_table = path.is_dir() or (path.suffix.lower() in PARQUET and path.is_file())
+    return is_table and sum(file.stat().st_size for file in parquet_files(path)) > _TABLES_MAPPED_ABOVE

@@ -13,7 +13,8 @@ from ._columns import TableOptions
 from ._d4rl import read_hdf5
 from ._lerobot import is_lerobot, read_lerobot
 from ._minari import minari_folder, read_minari
-from ._tables import read_csv, read_parquet
+from ._parquet import SUFFIXES, map_parquet, parquet_files, read_parquet
+from ._tables import read_csv
 
 
 class Safetensors(Reader):
@@ -80,11 +81,15 @@ class Csv(TableReader):
 
 
 class Parquet(TableReader):
-    """A log as a Parquet table."""
+    """A log as a Parquet table, or as a folder of them."""
 
     name = "parquet"
-    suffixes = (".parquet", ".pq")
+    suffixes = SUFFIXES
     signature = b"PAR1"
+    mappable = True
+
+    def takes_folder(self, path: Path) -> bool:
+        return path.is_dir() and bool(parquet_files(path))
 
     def read(
         self,
@@ -94,7 +99,7 @@ class Parquet(TableReader):
         memory_map: bool = False,
         table: TableOptions | None = None,
     ) -> Trajectories:
-        return read_parquet(path, keep_actions, table)
+        return (map_parquet if memory_map else read_parquet)(path, keep_actions, table)
 
 
 class Minari(Reader):
@@ -139,4 +144,4 @@ class LeRobot(TableReader):
         return read_lerobot(path, keep_actions, table)
 
 
-FORMATS: tuple[Reader, ...] = (Safetensors(), Npz(), Npy(), Hdf5(), Csv(), Parquet(), Minari(), LeRobot())
+FORMATS: tuple[Reader, ...] = (Safetensors(), Npz(), Npy(), Hdf5(), Csv(), Minari(), LeRobot(), Parquet())

@@ -18,10 +18,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError, MissingExtra
+from ...errors import InputError
 from .._dataset import Trajectories
 from ._checks import list_names, naming, parsing, refuse_if_too_large
 from ._columns import Column, Roles, TableOptions
+from ._parquet import import_arrow
 from ._tables import from_arrow
 
 _INFO = Path("meta") / "info.json"
@@ -84,11 +85,10 @@ def _place(path: Path) -> list[int]:
 
 
 def _read(files: list[Path], wanted: list[str]) -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise MissingExtra("Reading a LeRobot data set", "tables") from None
+    import_arrow(files[0])
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
     opened = [parquet.ParquetFile(path) for path in files]
     cells = sum(file.metadata.num_rows for file in opened) * len(wanted)
     stored = sum(path.stat().st_size for path in files)

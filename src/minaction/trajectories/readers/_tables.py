@@ -1,4 +1,4 @@
-"""Logs as tables, CSV or Parquet: a column `episode`, perhaps one for the time, and the other columns are the state.
+"""Logs as tables: a column `episode`, perhaps one for the time, and the other columns are the state.
 
 Columns whose names begin with `action` are actions; rewards and end marks are ignored. The time is a number or a date
 in a column `time`, `timestamp`, `step` or `timestep`. `TableOptions` says otherwise. All columns together are one
@@ -19,7 +19,7 @@ import numpy as np
 
 from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories
-from ._checks import naming, parsing, refuse_if_too_large
+from ._checks import naming, parsing
 from ._columns import Column, Roles, TableOptions, assemble
 
 _EMPTY = {"", "na", "n/a", "null", "none", "nan", "-nan"}
@@ -87,38 +87,6 @@ def read_csv(path: Path, keep_actions: bool, table: TableOptions | None = None) 
             [cells[k].column() for k in actions],
             lambda row: f"line {lines[row]}",
         )
-
-
-def read_parquet(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
-    """A Parquet log; a column of equally long lists counts as several columns. No other columns are read."""
-    with naming(path), parsing(path, "Parquet"), _opened(path) as file:
-        roles = Roles(file.schema_arrow.names, table or TableOptions())
-        used = [roles.episode, roles.time, *roles.states, *(roles.actions if keep_actions else ())]
-        wanted = [roles.names[k] for k in used if k is not None]
-        groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
-        pieces = [group.column(k) for group in groups for k in range(group.num_columns)]
-        pieces = [piece for piece in pieces if _belongs(piece.path_in_schema, wanted)]
-        # Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory.
-        unpacked = max(sum(piece.total_uncompressed_size for piece in pieces), 8 * sum(p.num_values for p in pieces))
-        refuse_if_too_large(path, "the table", unpacked, path.stat().st_size)
-        return from_arrow(file.read(columns=wanted), roles, keep_actions)
-
-
-def _opened(path: Path) -> Any:
-    """A Parquet file, whose texts are read as a dictionary and numbers of its entries: repeated ones cost nothing."""
-    try:
-        import pyarrow.parquet as parquet
-        import pyarrow.types as types
-    except ImportError:
-        raise MissingExtra(f"Reading {path}", "tables") from None
-    schema = parquet.read_schema(path)
-    texts = [field.name for field in schema if types.is_string(field.type) or types.is_binary(field.type)]
-    return parquet.ParquetFile(path, read_dictionary=texts)
-
-
-def _belongs(path: str, wanted: list[str]) -> bool:
-    """Whether a stored column is one of those wanted, or a part of one."""
-    return any(path == name or path.startswith(f"{name}.") for name in wanted)
 
 
 def from_dataframe(frame: Any, keep_actions: bool, table: TableOptions) -> Trajectories:
