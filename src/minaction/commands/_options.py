@@ -27,6 +27,8 @@ class Table:
     """Columns to leave out."""
     missing: Literal["refuse", "drop", "split"] = "refuse"
     """What to do with a missing value: refuse the table, drop the row, or split the episode there."""
+    one_hot: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
+    """Columns of whole numbers that name things (ids, modes): each becomes as many numbers, one of them 1."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,16 @@ class Train(Table):
       minaction train cliffwalking --objective maddist --steps 50000
       minaction train cliffwalking --objective maddist --set separation_weight=5 encoder.fourier=64
       minaction train log.csv --episode run_id --time stamp --states x y heading --missing split
+      minaction train MountainCar-v0 --policy random --episodes 300
+      minaction train new_log.csv --start-from runs/log-pathdist --steps 1000
       minaction train cliffwalking --set quasimetric=iqe quasimetric.component_size=8 encoder.hidden=256,256
     """
 
     data: Positional[str]
-    """A task (see `minaction tasks`) or a file: .npz, .npy, .csv, .parquet, .hdf5, .safetensors."""
-    objective: str = "pathdist"
-    """What to minimise; `minaction objectives` lists the choices."""
+    """A task (see `minaction tasks`), a file (.npz, .npy, .csv, .parquet, .hdf5, .safetensors), the folder of a LeRobot
+    or Minari data set or of Parquet files, or a Gymnasium id with --policy."""
+    objective: str | None = None
+    """What to minimise; `minaction objectives` lists the choices. pathdist by default, or that of --start-from."""
     steps: int | None = None
     """Number of gradient steps; the objective's own default if not given."""
     seeds: int = 1
@@ -54,6 +59,10 @@ class Train(Table):
     """The first seed; the others follow it."""
     episodes: int | None = None
     """How many episodes to learn from: the first ones of a file; the task's own number by default."""
+    policy: Literal["random"] | None = None
+    """What acts in a Gymnasium environment (MountainCar-v0, say) while its episodes are recorded."""
+    start_from: Path | None = None
+    """Start with the weights of this run or model file: to continue with new data, or for more steps."""
     held_out: float | None = None
     """The share of episodes that is not trained on but used for validation; by default 0.1 for a file with at least 20
     episodes, and 0 for a task."""
@@ -109,6 +118,7 @@ class Progress(Table):
     For example
       minaction progress runs/log-maddist
       minaction progress runs/log-maddist new_log.csv --goal 0.4 1.2 --out progress.csv
+      minaction progress runs/arm-pathdist my_lerobot_data --out sarm_progress.parquet --figures episodes
     """
 
     run: Positional[Path]
@@ -116,9 +126,11 @@ class Progress(Table):
     log: Positional[str | None] = None
     """A file of episodes; the file of the run by default. Columns are those of the run unless others are named."""
     goal: Annotated[tuple[float, ...], arg(metavar="NUMBER ...")] = ()
-    """The state to reach; the end of each episode of the log by default."""
+    """The state to reach, or several one after the other; the place where most episodes of the log end by default."""
     out: Path = Path("progress.csv")
-    """The table to write, .csv or .parquet, with one row per state."""
+    """The table to write, .csv or .parquet, with one row per state; beside it NAME-episodes, with the ranking."""
+    figures: Path | None = None
+    """Folder for a figure of every episode."""
     worst: int = 10
     """How many episodes to show."""
 
