@@ -87,7 +87,7 @@ class DistanceModel:
     # ---------------------------------------------------------------- asking
 
     def embed(self, states: ArrayLike) -> jax.Array:
-        """The embeddings phi(s), (..., latent), of `states` (..., *state_shape)."""
+        """The embeddings phi(s), (..., latent), of states (..., *state_shape)."""
         return self._embed(self._format.as_array(states))
 
     def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
@@ -250,12 +250,12 @@ class DistanceModel:
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | Path) -> None:
-        """Write weights, architecture, provenance and a sample of recorded states to the safetensors file `path`."""
+        """Write weights, the full description of what they belong to, and provenance to one safetensors file."""
         write_model(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> DistanceModel:
-        """Read what `save` wrote to `path`. Nothing in the file is executed."""
+        """Read what `save` wrote. Nothing in the file is executed."""
         return cls(**read_model(path))
 
     def export(self, path: str | Path, part: Literal["distance", "encoder", "quasimetric"] = "distance") -> None:
