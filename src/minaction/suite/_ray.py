@@ -2,8 +2,8 @@
 
 Tasks are not put together into one program here: that would leave other machines of the cluster idle.
 
-Whoever reaches a Ray cluster can run programs on it. So a cluster that a suite starts listens on this machine alone, and
-one at an address is asked with a token, without which it does not answer.
+Whoever reaches a Ray cluster can run programs on it. So a cluster that a suite starts listens on this machine alone,
+and one at an address is asked with a token.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ class RayCluster:
             os.environ.setdefault(name, value)
         try:
             import ray
+            import ray.exceptions
             import ray.util.scheduling_strategies
         except ImportError:
             raise MissingExtra("A suite on Ray", "ray") from None
