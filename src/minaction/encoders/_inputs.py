@@ -34,16 +34,21 @@ class InputStatistics(NamedTuple):
     """How much it changes where it changes at all: a switch that is seldom thrown strides far."""
     common_scale: Float[Array, ""]
     """The standard deviation of all inputs that change, taken together."""
+    lowest: Float[Array, " *shape"]
+    widest: Float[Array, ""]
+    """The range of the input that has the widest; 1 where none changes."""
 
     def flattened(self) -> InputStatistics:
         """For an encoder that takes a state as one row of numbers."""
-        flat = {name: getattr(self, name).ravel() for name in ("mean", "scale", "rate", "stride")}
+        flat = {name: getattr(self, name).ravel() for name in ("mean", "scale", "rate", "stride", "lowest")}
         return self._replace(**flat)
 
     def scaled(self, scaling: str) -> InputStatistics:
-        """With mean and scale as the scaling "each", "shared" or "none" wants them."""
+        """With mean and scale as the scaling "each", "shared", "range" or "none" wants them."""
         if scaling == "shared":
             return self._replace(scale=jnp.broadcast_to(self.common_scale, self.scale.shape))
+        if scaling == "range":
+            return self._replace(mean=self.lowest, scale=jnp.broadcast_to(self.widest, self.scale.shape))
         if scaling == "none":
             return self._replace(mean=jnp.zeros_like(self.mean), scale=jnp.ones_like(self.scale))
         return self
@@ -83,15 +88,16 @@ def input_statistics(
     squares, moved = (change**2).sum(axis=0), (change != 0).sum(axis=0)
     rate = np.sqrt(squares / max(1, len(starts))) / scale
     stride = np.sqrt(squares / np.maximum(1, moved)) / scale
-    mean = rows.mean(axis=0) - (0.0 if origin is None else origin)
-    values = (mean, scale, rate, stride, common)
+    widest = np.ptp(rows, axis=0)[changes].max() if changes.any() else 1.0
+    mean, lowest = (values - (0.0 if origin is None else origin) for values in (rows.mean(axis=0), rows.min(axis=0)))
+    values = (mean, scale, rate, stride, common, lowest, widest)
     return InputStatistics(*(jnp.asarray(value, jnp.float32) for value in values))
 
 
 def no_statistics(shape: tuple[int, ...]) -> InputStatistics:
     """For a module whose shapes alone matter."""
     ones = jnp.ones(shape)
-    return InputStatistics(ones, ones, ones, ones, jnp.ones(()))
+    return InputStatistics(ones, ones, ones, ones, jnp.ones(()), ones, jnp.ones(()))
 
 
 def _every(states: np.ndarray, stride: int) -> np.ndarray:

@@ -18,7 +18,7 @@ from ._perceptron import ACTIVATIONS, Perceptron
 
 _MOST_LAYERS = 256
 
-Scaling = Literal["each", "shared", "none"]
+Scaling = Literal["each", "shared", "range", "none"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class MLP(Encoder):
     scaling: Scaling = "each"
     """Whether every input is brought to mean 0 and standard deviation 1 over the data set (each), or all to mean 0 and
     together to standard deviation 1, so that a position that varies by metres counts for more than an angle (shared),
-    or none are changed (none)."""
+    or all begin at 0 and the one with the widest range ends at 1 (range), or none are changed (none): then the network
+    depends on the unit and the origin of the states."""
 
     def __post_init__(self) -> None:
         if self.activation not in ACTIVATIONS:

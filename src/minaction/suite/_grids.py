@@ -184,13 +184,14 @@ def _published_settings(method: str, task: str) -> dict[str, Any]:
 
     The weights are the last ones, not averaged. The paper does not say how inputs are scaled: where all have much the
     same spread it makes no difference, but of the ant's 29 two say where it is, and the curves are followed only if
-    these keep their greater spread. (Hilbert takes its inputs as they are, everywhere.)
+    these keep their greater spread. Hilbert takes its inputs as they are, everywhere.
     """
     if method not in PUBLISHED:
         return {}
+    if method == "hilbert":
+        return {"averaging": 0.0, "encoder.base.scaling": "none"}
     scaling = "encoder.base.scaling" if method == "qrl" else "encoder.scaling"
-    together = {scaling: "shared"} if task in ANTS and method != "hilbert" else {}
-    return {"averaging": 0.0, **together}
+    return {"averaging": 0.0, **({scaling: "shared"} if task in ANTS else {})}
 
 
 # ---------------------------------------------------------------- choosing
