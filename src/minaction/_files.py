@@ -13,7 +13,6 @@ Our metadata begin with a checksum of the whole file, taken with zeros in its ow
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import json
 import os
@@ -27,6 +26,7 @@ import msgspec
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from ._checksums import KEY, NO_CHECKSUM, digest, is_as_written
 from ._mapped import row_blocks
 from .errors import DamagedFile, InputError
 
@@ -46,8 +46,6 @@ _DTYPE_NAMES = {
     "uint32": "U32",
     "bool": "BOOL",
 }
-_NO_CHECKSUM = "0" * 32
-_CHECKSUM_KEY = b'"checksum": "'
 _DTYPES = {name: np.dtype(dtype) for dtype, name in _DTYPE_NAMES.items()}
 
 
@@ -148,7 +146,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     from . import __version__
 
     description = {"kind": kind, "format": FORMAT, "version": __version__, **header}
-    entries: dict[str, Any] = {"__metadata__": {"checksum": _NO_CHECKSUM, "minaction": json.dumps(description)}}
+    entries: dict[str, Any] = {"__metadata__": {"checksum": NO_CHECKSUM, "minaction": json.dumps(description)}}
     position = 0
     for name, tensor in tensors.items():
         end = position + tensor.nbytes
@@ -158,12 +156,12 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     text = json.dumps(entries).encode()
     text += b" " * (-len(text) % 8)  # keep the data aligned, so that it can be memory-mapped as it lies
     with atomic_write(path) as file:
-        digest = _digest()
+        checksum = digest()
         for part in itertools.chain([struct.pack("<Q", len(text)) + text], _contents(tensors)):
-            digest.update(part)
+            checksum.update(part)
             file.write(part)
-        file.seek(8 + text.index(_CHECKSUM_KEY) + len(_CHECKSUM_KEY))
-        file.write(digest.hexdigest().encode())
+        file.seek(8 + text.index(KEY) + len(KEY))
+        file.write(checksum.hexdigest().encode())
 
 
 def _contents(tensors: Mapping[str, np.ndarray]) -> Iterator[memoryview]:
@@ -207,31 +205,12 @@ def map_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dic
 def verified_header(path: str | Path, kind: str) -> dict[str, Any]:
     """The header of a file that is as it was written; DamagedFile otherwise."""
     header = _read_header(path, kind)
-    _verify(path, kind)
-    return header
-
-
-def _verify(path: str | Path, kind: str) -> None:
-    """Refuse a file of which a bit has changed since it was written; one without a checksum is let pass."""
     try:
-        with open(path, "rb") as file:
-            length = file.read(8)
-            text = file.read(struct.unpack("<Q", length)[0])
-            begin, there, rest = text.partition(_CHECKSUM_KEY)
-            if not there:
-                return
-            digest = _digest()
-            digest.update(length + begin + there + _NO_CHECKSUM.encode() + rest[len(_NO_CHECKSUM) :])
-            while block := file.read(1 << 20):
-                digest.update(block)
+        if is_as_written(path):
+            return header
     except (OSError, struct.error) as error:
         raise _unreadable(path, kind) from error
-    if rest[: len(_NO_CHECKSUM)] != digest.hexdigest().encode():
-        raise DamagedFile(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
-
-
-def _digest() -> Any:
-    return hashlib.blake2b(digest_size=len(_NO_CHECKSUM) // 2)
+    raise DamagedFile(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
 
 
 def _read_header(path: str | Path, kind: str) -> dict[str, Any]:

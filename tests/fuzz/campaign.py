@@ -33,7 +33,8 @@ def work(name: str, first: int, end: int) -> None:
     """In a process of its own: read mutations one after the other, a line about each."""
     import warnings
 
-    from mutations import KINDS, outcome
+    from kinds import KINDS
+    from mutations import outcome
 
     warnings.simplefilter("ignore")
     kind = KINDS[name]
@@ -58,7 +59,7 @@ def work(name: str, first: int, end: int) -> None:
 
 def campaign(name: str, count: int, out: Path) -> dict[str, int]:
     """All mutations of one kind; how often each outcome came. A process that dies or hangs costs one mutation."""
-    from mutations import KINDS
+    from kinds import KINDS
 
     counts: Counter[str] = Counter()
     seed = 0
@@ -105,7 +106,7 @@ def main() -> None:
     if options.work:
         work(options.work[0], int(options.work[1]), int(options.work[2]))
         return
-    from mutations import KINDS
+    from kinds import KINDS
 
     options.out.mkdir(parents=True, exist_ok=True)
     report: dict[str, object] = {"command": " ".join(sys.argv), "count": options.count, "kinds": {}}
