@@ -1,7 +1,7 @@
 """Every kind of file that this package reads: how to make a good one, and how it is read.
 
-A reader joins the campaign with one line in `READER_SEEDS`; `tests/robustness/test_mutations.py` finds readers that have
-none through the registry.
+A reader joins the campaign with one line in `READER_SEEDS`; `tests/robustness/test_mutations.py` finds readers that
+have none through the registry.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _read_cached(path: Path) -> Any:
 
     from minaction.tasks import _cache
 
-    with mock.patch.object(_cache, "cache_path", lambda *_: path):
+    with mock.patch.object(_cache, "cache_path", return_value=path):
         found = _cache.cached("walk", 0, None, recording, 1)
     assert np.array_equal(found.states, STATES)
 
