@@ -13,9 +13,11 @@ Our metadata begin with a checksum of the whole file, taken with zeros in its ow
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
 import json
 import os
+import re
 import struct
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +57,8 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        _remove_abandoned(path)
+        descriptor, temporary = _temporary(path)
     except OSError as error:
         raise InputError(
             f"Cannot write {path}: {error.strerror or error}; choose a folder you may write to."
@@ -65,16 +68,40 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files; a data set is to be shared
-        os.replace(temporary, path)
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files; a data set is to be shared
+            os.replace(temporary, path)
     except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         if isinstance(error, OSError):
             raise InputError(f"Cannot write {path}: {error.strerror or error}; nothing was left behind.") from error
         raise
+
+
+def _temporary(path: Path) -> tuple[int, str]:
+    """A new file beside `path`, locked for as long as it is open, so that nobody takes it for abandoned."""
+    while True:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        with contextlib.suppress(OSError):  # not every file system has locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, temporary
+        os.close(descriptor)  # somebody took it for abandoned before it was locked
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what kills in the middle of writing `path` left: temporary files that no process holds."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.\w{{8}}\.tmp")
+    for left in [entry.path for entry in os.scandir(path.parent) if name.fullmatch(entry.name)]:
+        with contextlib.suppress(OSError):  # held, or removed by somebody else meanwhile
+            descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(left)
+            finally:
+                os.close(descriptor)
 
 
 def check_regular(path: str | Path) -> None:
