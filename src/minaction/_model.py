@@ -16,11 +16,13 @@ from ._distance import Architecture, Distance
 from ._files import atomic_write
 from ._health import Health
 from ._model_file import Provenance, as_stored, read_model, write_model
-from ._remaining import Progress
+from ._remaining import Progress, at_usual_place
 from ._state_format import StateFormat
 from ._units import ORDINARY, Units
 from .errors import InputError
 from .trajectories import Episode, Trajectories
+
+_MOST_ENDS = 2000  # of episodes, which are compared with each other
 
 
 class DistanceModel:
@@ -187,6 +189,23 @@ class DistanceModel:
         if len(states) == 0:
             raise InputError("The episode has no states; give at least one.")
         return Progress(times, self.remaining(states, states[-1] if goals is None else goals), self.unit)
+
+    def usual_ends(self, data: Trajectories) -> np.ndarray:
+        """The last states of those episodes that end where most do, (G, *state_shape): goals, if most succeeded.
+
+        Two ends are the same place if either is soon reached from the other, within a tenth of a usual episode. Where
+        no two episodes end in the same place, all ends count.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=5)
+        >>> model = ma.fit(data, steps=2, progress=False)
+        >>> model.usual_ends(data).shape[1:]
+        (2,)
+        """
+        ends = data.states[data.offsets[1:] - 1]
+        if len(ends) > _MOST_ENDS:
+            ends = ends[np.random.default_rng(0).permutation(len(ends))[:_MOST_ENDS]]
+        return ends[at_usual_place(self.pairwise(ends, ends), data.durations)]
 
     def coverage(self, states: ArrayLike) -> np.ndarray:
         """How far states (..., *state_shape) are from what was recorded, (...), in typical steps; 0 for recorded ones.

@@ -27,6 +27,8 @@ class Table:
     """Columns to leave out."""
     missing: Literal["refuse", "drop", "split"] = "refuse"
     """Where a value is missing: refuse the table, drop the row, or split the episode there."""
+    one_hot: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
+    """Columns of whole numbers that name things (ids, modes): each becomes as many numbers, one of them 1."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,16 @@ class Train(Table):
       minaction train cliffwalking --objective maddist --steps 50000
       minaction train cliffwalking --objective maddist --set separation_weight=5 encoder.fourier=64
       minaction train log.csv --episode run_id --time stamp --states x y heading --missing split
+      minaction train MountainCar-v0 --policy random --episodes 300
+      minaction train new_log.csv --start-from runs/log-pathdist --steps 1000
       minaction train cliffwalking --set quasimetric=iqe quasimetric.component_size=8 encoder.hidden=256,256
     """
 
     data: Positional[str]
-    """A task (see `minaction tasks`) or a file: .npz, .npy, .csv, .parquet, .hdf5, .safetensors."""
-    objective: str = "pathdist"
-    """What is minimised; `minaction objectives` lists them."""
+    """A task (see `minaction tasks`), a file (.npz, .npy, .csv, .parquet, .hdf5, .safetensors), the folder of a LeRobot
+    or Minari data set or of Parquet files, or a Gymnasium id with --policy."""
+    objective: str | None = None
+    """What is minimised; `minaction objectives` lists them. pathdist by default, or that of --start-from."""
     steps: int | None = None
     """Gradient steps; as many as the objective needs by default."""
     seeds: int = 1
@@ -54,6 +59,10 @@ class Train(Table):
     """The seeds are this number and the ones after it."""
     episodes: int | None = None
     """How many episodes to learn from: of a task, its own number by default; of a file, the first so many."""
+    policy: Literal["random"] | None = None
+    """What acts in a Gymnasium environment (MountainCar-v0, say) while its episodes are recorded."""
+    start_from: Path | None = None
+    """Begin with the weights of this run or model file: to go on with new data, or for more steps."""
     held_out: float | None = None
     """The share of episodes that is not trained on but judges the result; by default 0.1 of a file with at least 20
     episodes, and 0 of a task."""
@@ -109,6 +118,7 @@ class Progress(Table):
     For example
       minaction progress runs/log-maddist
       minaction progress runs/log-maddist new_log.csv --goal 0.4 1.2 --out progress.csv
+      minaction progress runs/arm-pathdist my_lerobot_data --out sarm_progress.parquet --figures episodes
     """
 
     run: Positional[Path]
@@ -116,9 +126,11 @@ class Progress(Table):
     log: Positional[str | None] = None
     """A file of episodes; that of the run by default, whose columns are taken too unless other ones are named."""
     goal: Annotated[tuple[float, ...], arg(metavar="NUMBER ...")] = ()
-    """The state to reach; wherever an episode of the log ends, if not given."""
+    """The state to reach, or several one after the other; if not given, wherever most episodes of the log end."""
     out: Path = Path("progress.csv")
-    """The table to write, .csv or .parquet: a row for every state."""
+    """The table to write, .csv or .parquet: a row for every state; beside it NAME-episodes, with the ranking."""
+    figures: Path | None = None
+    """Folder for a figure of every episode."""
     worst: int = 10
     """How many episodes to show."""
 

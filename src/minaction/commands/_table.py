@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from ..trajectories import TableOptions
@@ -17,5 +17,6 @@ def table_options(options: Table) -> TableOptions | None:
 
 def table_words(options: Table) -> dict[str, Any]:
     """The options as `minaction.read` takes them; empty where nothing was said."""
-    given = TableOptions(options.episode, options.time, options.unit, options.states, options.drop, options.missing)
+    names = (field.name for field in fields(TableOptions))
+    given = TableOptions(**{name: getattr(options, name) for name in names})
     return {} if given == TableOptions() else asdict(given)

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from .._locks import locked
+from .._model import DistanceModel
 from .._progress import training_progress
 from ..errors import InputError
 from ..objectives import make_objective
@@ -23,6 +24,7 @@ from ..training import Diverged, Evaluated, Progressed, Run, RunConfig, Training
 from ..training import train as driven
 from ..training._fit import held_out_by_default
 from ..training._run import check_free, empty_run, foreign_files, is_run
+from ..training._start import objective_settings, starting_models
 from ..training._tracking import tracking
 from ..validation import check_data, split
 from ._options import Train
@@ -35,15 +37,16 @@ def train(options: Train) -> int:
     console = make_console()
     config = _config(options)
     _check_device()
-    name = f"{Path(options.data).stem}-{options.objective}"
+    name = f"{Path(options.data).stem}-{config.objective}"
     path = Path(os.path.realpath(options.out or Path("runs") / name))
-    source = Source(config.data, config.seeds, config.episodes, config.table)
+    source = Source(config.data, config.seeds, config.episodes, config.table, config.policy)
     _recover(path)
     if options.overwrite and is_run(path):
         _check_foreign(path)
     elif not is_run(path):
         check_free(path)
     elif Run.create(path, config).finished:  # which refuses other settings
+        _check_unchanged(Run.open(path), source)
         console.print(f"{path} is finished already; --overwrite trains anew.", highlight=False, markup=False)
         return _show(console, path, source)
     with console.status(f"preparing {escape(options.data)}"):
@@ -65,7 +68,7 @@ def _train(console: Console, run: Run, source: Source, options: Train, name: str
     done = max(run.checkpoints, default=0)
     if done:
         console.print(f"going on from step {done:,}", highlight=False)
-    label = f"{options.objective} on {options.data}" + (f", {options.seeds} seeds" if options.seeds > 1 else "")
+    label = f"{run.config.objective} on {options.data}" + (f", {options.seeds} seeds" if options.seeds > 1 else "")
     note = ""
     with (
         tracking(options.track, run, done, name) as trackers,
@@ -79,6 +82,19 @@ def _train(console: Console, run: Run, source: Source, options: Train, name: str
                 trackers.log(event.measurements)
             elif isinstance(event, Diverged):
                 raise event.error
+
+
+def _check_unchanged(run: Run, source: Source) -> None:
+    """Refuse to show a finished run for data that is not what it was trained on any more."""
+    if source.task is not None:
+        return  # made by a recipe, which says itself when it changes
+    for seed in run.config.seeds:
+        trained, _ = split(source.data(seed), run.config.held_out)
+        if DistanceModel.load(run.model_path(seed)).provenance.data_fingerprint != trained.fingerprint:
+            raise InputError(
+                f"{source.name} has changed since {run.path} was trained on it; --overwrite trains anew, "
+                f"--start-from {run.path} with another --out goes on from it."
+            )
 
 
 def _show(console: Console, path: Path, source: Source) -> int:
@@ -189,11 +205,17 @@ def _config(options: Train) -> RunConfig:
         if not equals:
             raise InputError(f"--set takes NAME=VALUE, but {item!r} has no '='.")
         settings[name.replace("-", "_")] = value
-    objective = make_objective(options.objective, settings)  # refuses what cannot be
+    name = options.objective or "pathdist"
+    if options.start_from is not None:
+        first = starting_models(options.start_from, 1)[0]
+        if options.objective is None:
+            name, own = objective_settings(first)
+            settings = own | settings
+    objective = make_objective(name, settings)  # refuses what cannot be
     steps = objective.default_steps if options.steps is None else options.steps
     return RunConfig(
         data=options.data,
-        objective=options.objective,
+        objective=name,
         settings=settings,
         steps=steps,
         seeds=tuple(range(options.first_seed, options.first_seed + options.seeds)),
@@ -201,6 +223,8 @@ def _config(options: Train) -> RunConfig:
         episodes=options.episodes,
         table=table_options(options),
         held_out=held_out_by_default(options.data) if options.held_out is None else options.held_out,
+        policy=options.policy,
+        start_from=None if options.start_from is None else str(options.start_from),
     )
 
 

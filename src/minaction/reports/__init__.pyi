@@ -1,10 +1,13 @@
 from ._curves import Chart as Chart
 from ._curves import charts_by_ablation as charts_by_ablation
 from ._curves import charts_by_task as charts_by_task
+from ._episode_figure import draw_episode as draw_episode
 from ._gallery import write_figures as write_figures
+from ._own_page import write_own_page as write_own_page
 from ._planning_picture import draw_paths as draw_paths
 from ._rendering import TextTable as TextTable
 from ._run import draw_landscape as draw_landscape
+from ._run import is_own as is_own
 from ._run import write_report as write_report
 from ._summary import report_tables as report_tables
 from ._tables import Row as Row

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,13 +17,14 @@ from ..objectives import Objective, PathDist, make_objective
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories, as_trajectories
 from ..validation import HELD_OUT, split_all
-from ._driver import Diverged, Evaluated, Event, Finished, Progressed, Training, train
+from ._driver import Diverged, Driver, Evaluated, Event, Finished, Progressed, Training
+from ._start import objective_of, starting_models
 
 
 @overload
 def fit(
     data: Trajectories | str | Path | Any,
-    objective: Objective | type[Objective] | str = ...,
+    objective: Objective | type[Objective] | str | None = ...,
     *,
     steps: int | None = ...,
     seed: int = ...,
@@ -28,6 +33,7 @@ def fit(
     evaluations: int = ...,
     name: str = ...,
     held_out: float | None = ...,
+    start_from: DistanceModel | str | Path | None = ...,
     on_event: Callable[[Event], object] | None = ...,
     progress: bool = ...,
 ) -> DistanceModel: ...
@@ -36,7 +42,7 @@ def fit(
 @overload
 def fit(
     data: Trajectories | str | Path | Any,
-    objective: Objective | type[Objective] | str = ...,
+    objective: Objective | type[Objective] | str | None = ...,
     *,
     steps: int | None = ...,
     seed: int = ...,
@@ -45,6 +51,7 @@ def fit(
     evaluations: int = ...,
     name: str = ...,
     held_out: float | None = ...,
+    start_from: DistanceModel | str | Path | None = ...,
     on_event: Callable[[Event], object] | None = ...,
     progress: bool = ...,
 ) -> list[DistanceModel]: ...
@@ -52,7 +59,7 @@ def fit(
 
 def fit(
     data: Trajectories | str | Path | Any,
-    objective: Objective | type[Objective] | str = PathDist,
+    objective: Objective | type[Objective] | str | None = None,
     *,
     steps: int | None = None,
     seed: int = 0,
@@ -61,6 +68,7 @@ def fit(
     evaluations: int = 10,
     name: str = "",
     held_out: float | None = None,
+    start_from: DistanceModel | str | Path | None = None,
     on_event: Callable[[Event], object] | None = None,
     progress: bool = True,
 ) -> DistanceModel | list[DistanceModel]:
@@ -68,8 +76,9 @@ def fit(
 
     Args:
         data: recorded episodes, or what `read` takes (a task's name or the path of a file), or a data frame, a list of
-            arrays, an array (E, T, D), a dictionary with `states`, or a Minari data set.
-        objective: what is minimised: an object, a class or a name.
+            arrays, an array (E, T, D), a dictionary with `states`, a Minari data set, or a replay buffer of
+            Stable-Baselines3 or d3rlpy.
+        objective: what is minimised: an object, a class or a name; `PathDist` if None, or that of `start_from`.
         steps: gradient steps; as many as the objective needs by default.
         seed: of weights and sampling.
         seeds: several of them, trained side by side; a list of models comes back.
@@ -78,11 +87,14 @@ def fit(
         name: what to call the data in the model's file.
         held_out: the share of episodes that is not trained on but judges the model (`DistanceModel.health`). By default
             a tenth, where there are at least 20 episodes and no truths are known; 0 trains on everything.
+        start_from: a model, or the file or run folder of one, whose weights to begin with: to go on with new data, or
+            for more steps.
         on_event: called with everything that the driver tells: `Progressed`, `Evaluated`, `Diverged`, `Finished`.
         progress: whether to show a bar, or lines where there is no terminal.
 
     Returns:
-        The model, or one for each of `seeds`.
+        The model, or one for each of `seeds`. Interrupted (Ctrl-C), it returns what has been learned by then, with a
+        warning.
 
     Raises:
         InputError: where the training diverges, or something given cannot be used.
@@ -93,11 +105,12 @@ def fit(
     >>> float(model.distance([0.0], [0.0]))
     0.0
     """
-    chosen = make_objective(objective)
+    all_seeds = (seed,) if seeds is None else tuple(seeds)
+    begins = _begins(start_from, len(all_seeds))
+    chosen = make_objective(objective) if objective is not None else objective_of(begins[0]) if begins else PathDist()
     steps = chosen.default_steps if steps is None else steps
     if not isinstance(data, str | Path):
         data = as_trajectories(data)
-    all_seeds = (seed,) if seeds is None else tuple(seeds)
     if not all_seeds or steps < 1 or evaluations < 1:
         raise InputError("Training takes at least one seed, one step and one evaluation.")
     if isinstance(data, Trajectories):
@@ -108,10 +121,19 @@ def fit(
         judged = [source.truths(one) if truths is None else truths for one in all_seeds]
     share = held_out_by_default(data, truths) if held_out is None else held_out
     recorded, spared = split_all(recorded, share)
-    training = Training(chosen, recorded, steps, all_seeds, judged, evaluations, name or _name(data), held_out=spared)
+    training = Training(
+        chosen, recorded, steps, all_seeds, judged, evaluations, name or _name(data), held_out=spared, start_from=begins
+    )
+    models = _trained(training, on_event, progress)
+    return models[0] if seeds is None else models
+
+
+def _trained(training: Training, on_event: Callable[[Event], object] | None, progress: bool) -> list[DistanceModel]:
+    """The models at the end, or as they stand when the person interrupts."""
     note = ""
-    with training_progress(steps, shown=progress) as show:
-        for event in train([training]):
+    driver = Driver([training])
+    with training_progress(training.steps, shown=progress) as show, _interruptible() as interrupted:
+        for event in driver.train():
             if on_event is not None:
                 on_event(event)
             if isinstance(event, Progressed):
@@ -121,8 +143,50 @@ def fit(
             elif isinstance(event, Diverged):
                 raise event.error
             elif isinstance(event, Finished):
-                return event.models[0] if seeds is None else list(event.models)
-    raise AssertionError("a training ends with a model or an error")
+                return list(event.models)
+            if interrupted():
+                break
+    if driver.step == 0:
+        raise KeyboardInterrupt
+    warnings.warn(
+        f"Interrupted at step {driver.step:,} of {training.steps:,}; this is the model as it stood then.", stacklevel=3
+    )
+    return driver.models(training)
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed, to be asked between two calls of compiled code; pressed again, it interrupts at once.
+
+    Raised amid a compiled call, the interrupt would lose the weights, which the call has taken over.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False  # only the main thread may listen to signals
+        return
+    pressed = threading.Event()
+    before = signal.getsignal(signal.SIGINT)
+
+    def press(number: int, frame: object) -> None:
+        pressed.set()
+        signal.signal(signal.SIGINT, before)
+
+    if callable(before):
+        signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed.is_set
+    finally:
+        if callable(before):
+            signal.signal(signal.SIGINT, before)
+
+
+def _begins(start_from: DistanceModel | str | Path | None, count: int) -> list[DistanceModel]:
+    if start_from is None or isinstance(start_from, str | Path):
+        return starting_models(start_from, count)
+    if not isinstance(start_from, DistanceModel):
+        raise InputError(
+            f"A {type(start_from).__name__} is no model to start from; give one, or its file or run folder."
+        )
+    return [start_from] * count
 
 
 def held_out_by_default(data: Trajectories | str | Path, truths: Sequence[Truth] | None = None) -> float:

@@ -68,6 +68,10 @@ class RunConfig:
     """What the columns of a table are, where a person said so."""
     held_out: float = 0.0
     """The share of episodes that is not trained on but judges the models."""
+    policy: str | None = None
+    """What acts in a Gymnasium environment while it is recorded."""
+    start_from: str | None = None
+    """The run folder or model file whose weights it begins with."""
     format: int = FORMAT
 
     @property

@@ -22,7 +22,7 @@ from ..encoders import input_statistics
 from ..errors import InputError
 from ..objectives import Objective
 from ..objectives._states import States, as_recorded, as_table
-from ..trajectories import Trajectories
+from ..trajectories import Trajectories, shape_in_words
 from ._feed import HostFeed
 from ._program import COMPILE_FAST, Program, TrainState
 from ._replicas import replicas_on
@@ -70,6 +70,7 @@ class Trainer:
         name: str | Sequence[str] = "",
         encode_distinct: bool | None = None,
         devices: int = 1,
+        start_from: Sequence[DistanceModel] = (),
     ) -> None:
         if steps < 1:
             raise InputError(f"The number of steps must be at least 1, but is {steps}.")
@@ -81,11 +82,15 @@ class Trainer:
         if len({(item.state_shape, item.states.dtype) for item in self.data}) > 1:
             raise InputError("The data sets of the seeds have states of different shapes or types.")
         objective.architecture.check(self.data[0].state_shape, self.data[0].states.dtype)
+        for model in start_from:
+            _check_fits(model, objective, self.data[0])
+        begins = self._one_each("models to start from", start_from) if start_from else []
         self._sets = _different(self.data)  # what is made of a data set is made once for all seeds that share it
         self.step = 0
         self._devices = Devices(devices)
         self._replicas = replicas_on(self._devices)
-        self._units = [Units.of(item) for item in self._sets]
+        # Weights mean something in the units that they were trained in alone.
+        self._units = [begins[0].units if begins else Units.of(item) for item in self._sets]
         timed = [units.in_steps(item) for units, item in zip(self._units, self._sets, strict=True)]
         tables = [objective.tables(item) for item in timed]
         batch = jax.eval_shape(objective.sample, jax.random.key(0), tables[0])
@@ -101,7 +106,7 @@ class Trainer:
         else:
             views = self._state_views(rows, encode_distinct, [objective.more_states(table) for table in tables])
             self._data = self._replicas.put(list(zip(tables, views, strict=True)), self._places())
-        self.state = self._initial_state()
+        self.state = self._initial_state(begins)
 
     # ---------------------------------------------------------------- training
 
@@ -207,13 +212,17 @@ class Trainer:
         places = {id(item): place for place, item in enumerate(self._sets)}
         return [places[id(item)] for item in self.data]
 
-    def _initial_state(self) -> TrainState:
+    def _initial_state(self, begins: Sequence[DistanceModel]) -> TrainState:
         # One set of statistics per data set; a seed's own data standardises its own inputs.
         sets = zip(self._sets, self._units, strict=True)
         statistics = [input_statistics(item.states, item.offsets, units.origin) for item, units in sets]
         of_each = jax.tree.map(lambda *leaves: np.stack(leaves)[self._places()], *statistics)
         keys = jax.vmap(jax.random.key)(jnp.asarray(self.seeds, jnp.uint32))
-        return self._program.initial(keys, of_each)
+        state = self._program.initial(keys, of_each)
+        if not begins:
+            return state
+        networks = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(model.network for model in begins))
+        return state._replace(distance=networks, extra=jax.vmap(self.objective.init)(networks))
 
     def _unroll(self, rows: int) -> int:
         """How many steps to compile into one iteration of the loop, for batches of so many states."""
@@ -231,6 +240,31 @@ class Trainer:
             on_cpu = jax.default_backend() == "cpu"
             return [as_table(item, extra, on_cpu, units) for item, extra, units in sets]
         return [as_recorded(item, extra, self._devices, units) for item, extra, units in sets]
+
+
+def _check_fits(model: DistanceModel, objective: Objective, data: Trajectories) -> None:
+    """Refuse a model that the training could not go on with."""
+    if model.architecture != objective.architecture:
+        raise InputError(
+            f"The model to start from is {model.architecture}, which {objective.name} with these settings does not "
+            "train; leave the objective out to go on with the model's own."
+        )
+    theirs, ours = (model.state_shape, model.state_dtype), (data.state_shape, data.states.dtype.name)
+    if theirs != ours:
+        raise InputError(
+            f"The model to start from takes {theirs[1]} states of {shape_in_words(theirs[0])}, but the data has "
+            f"{ours[1]} states of {shape_in_words(ours[0])}; give data of the same kind."
+        )
+    if model.columns and data.columns and model.columns != data.columns:
+        raise InputError(
+            f"The model to start from was trained on the columns {', '.join(model.columns)}, but the data has "
+            f"{', '.join(data.columns)}; name the same ones in the same order."
+        )
+    if model.unit != data.time_unit:
+        raise InputError(
+            f"The model to start from counts in {model.unit or 'actions'}, but the data in "
+            f"{data.time_unit or 'steps'}; give times in the same unit."
+        )
 
 
 def _different(items: Sequence[Trajectories]) -> list[Trajectories]:

@@ -152,17 +152,21 @@ def check_offsets(offsets: np.ndarray, num_states: int) -> None:
 def check_times(times: np.ndarray, offsets: np.ndarray) -> None:
     if times.shape != (offsets[-1],):
         raise InputError(f"There are {times.size} times for {offsets[-1]} states; give one time per state.")
-    if not np.isfinite(times).all():
-        row = int(np.argmin(np.isfinite(times)))
-        raise InputError(f"Time {row} is NaN or infinite; repair it or leave times out.")
-    steps = np.diff(times)
-    steps[offsets[1:-1] - 1] = 1.0  # times may do anything between two episodes
-    if (steps <= 0).any():
-        row = int(np.argmax(steps <= 0))
-        raise InputError(
-            f"Times must increase inside an episode, but state {row + 1} is at {times[row + 1]:g} after "
-            f"{times[row]:g}; sort the states or leave times out."
-        )
+    first = 0
+    for block in row_blocks(times):
+        if not np.isfinite(block).all():
+            row = first + int(np.argmin(np.isfinite(block)))
+            raise InputError(f"Time {row} is NaN or infinite; repair it or leave times out.")
+        steps = np.diff(times[first : first + len(block) + 1])
+        ends = offsets[np.searchsorted(offsets, first, side="right") : np.searchsorted(offsets, first + len(steps) + 1)]
+        steps[ends - 1 - first] = 1.0  # times may do anything between two episodes
+        if (steps <= 0).any():
+            row = first + int(np.argmax(steps <= 0))
+            raise InputError(
+                f"Times must increase inside an episode, but state {row + 1} is at {times[row + 1]:g} after "
+                f"{times[row]:g}; sort the states or leave times out."
+            )
+        first += len(block)
 
 
 def check_actions(actions: np.ndarray, offsets: np.ndarray) -> None:

@@ -238,6 +238,13 @@ class Trajectories:
         """The number of states of each episode."""
         return np.diff(self.offsets)
 
+    @property
+    def durations(self) -> np.ndarray:
+        """The time from the first state of each episode to its last."""
+        if self.times is None:
+            return (self.lengths - 1).astype(np.float64)
+        return self.times[self.offsets[1:] - 1] - self.times[self.offsets[:-1]]
+
     def episode(self, k: int) -> np.ndarray:
         """The states of episode `k`, (T_k, *shape)."""
         return self.states[self.offsets[k] : self.offsets[k + 1]]

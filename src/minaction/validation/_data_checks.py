@@ -73,7 +73,7 @@ def _ids(before: np.ndarray, after: np.ndarray) -> list[str]:
         return []
     return [
         "the states are one whole number, and numbers that follow each other in value do not in time: if they are ids, "
-        "give what they stand for (row and column, say) or one number per id that is 0 or 1"
+        "give what they stand for (row and column, say), or one number per id that is 0 or 1 (--one-hot COLUMN)"
     ]
 
 
