@@ -7,6 +7,7 @@ have none through the registry.
 from __future__ import annotations
 
 import json
+import shutil
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -101,6 +102,11 @@ def _minari_storage(path: Path, space: Any, episode: Any) -> Any:
     return storage
 
 
+def _lerobot(path: Path) -> None:
+    """As LeRobot's own writer wrote it."""
+    shutil.copytree(Path(__file__).parents[1] / "trajectories" / "lerobot" / "v3.0", path)
+
+
 def recording() -> ma.Trajectories:
     """The seed's numbers as a person has them in Python."""
     return ma.Trajectories.from_flat(STATES, OFFSETS, times=TIMES, actions=ACTIONS)
@@ -114,6 +120,7 @@ READER_SEEDS: dict[str, Seed] = {
     "parquet": Seed(_parquet, "data.parquet"),
     "safetensors": Seed(lambda path: recording().save(path), "data.safetensors"),
     "minari": Seed(_minari, "small", ("main_data.hdf5", "metadata.json")),
+    "lerobot": Seed(_lerobot, "arm", ("data/chunk-000/file-000.parquet", "meta/info.json")),
 }
 """By the reader's name."""
 
