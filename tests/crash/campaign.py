@@ -64,10 +64,10 @@ def _grid(folder: Path) -> None:
 
 _TRAIN = ("train", "cliffwalking", "--objective", "maddist", "--episodes", "3", "--steps", "200", "--evaluations", "20")
 SCENARIOS = (
-    Scenario("train", (*_TRAIN, "--out", "out/run", "--set", *SMALL), 0.4),
+    Scenario("train", (*_TRAIN, "--out", "out/run", "--set", *SMALL), 0.3),
     Scenario("replace", (*_TRAIN, "--seeds", "2", "--out", "out/run", "--overwrite", "--set", *SMALL), 0.1),
-    Scenario("suite", ("suite", "grid.toml", "--out", "out/suite", "--jobs", "1"), 0.2, _grid),
-    Scenario("convert", ("data", "convert", "log.npz", "out/log.safetensors"), 0.3, _recording),
+    Scenario("suite", ("suite", "grid.toml", "--out", "out/suite", "--jobs", "1"), 0.15, _grid),
+    Scenario("convert", ("data", "convert", "log.npz", "out/log.safetensors"), 0.45, _recording),
 )
 
 
@@ -180,8 +180,9 @@ def differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
 
 def left_processes(place: Path) -> list[str]:
     """Processes that still work in a place, though what started them has ended."""
+    found = list[str]()
     for _ in range(50):
-        found = []
+        found.clear()
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
                 if process.pid != os.getpid() and process.cwd() == str(place):

@@ -109,16 +109,29 @@ def main() -> None:
     from kinds import KINDS
 
     options.out.mkdir(parents=True, exist_ok=True)
-    report: dict[str, object] = {"command": " ".join(sys.argv), "count": options.count, "kinds": {}}
-    failures = 0
+    kinds: dict[str, dict[str, float]] = {}
     for name in options.kinds or KINDS:
         began = time.monotonic()
-        counts = campaign(name, options.count, options.out)
-        failures += sum(number for found, number in counts.items() if found not in ("read", "refused"))
-        report["kinds"][name] = {**counts, "seconds": round(time.monotonic() - began, 1)}  # type: ignore[index]
-        print(name, report["kinds"][name], flush=True)  # type: ignore[index]
+        kinds[name] = {**campaign(name, options.count, options.out), "seconds": round(time.monotonic() - began, 1)}
+        print(name, kinds[name], flush=True)
+        report = {
+            "command": f"make fuzz COUNT={options.count}",
+            "limits": {"seconds": SECONDS, "gib": MEMORY >> 30},
+            "mutations": sum(_number(found, "read", "refused") + _failures(found) for found in kinds.values()),
+            "failures": sum(map(_failures, kinds.values())),
+            "kinds": kinds,
+        }
         (options.out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
-    sys.exit(1 if failures else 0)
+    sys.exit(1 if any(map(_failures, kinds.values())) else 0)
+
+
+def _number(counts: dict[str, float], *names: str) -> int:
+    return sum(int(counts.get(name, 0)) for name in names)
+
+
+def _failures(counts: dict[str, float]) -> int:
+    """Whatever was neither read nor refused."""
+    return _number(counts, *(name for name in counts if name not in ("read", "refused", "seconds")))
 
 
 if __name__ == "__main__":

@@ -60,9 +60,9 @@ def read_parquet(path: Path, keep_actions: bool, table: TableOptions | None = No
 def unpacked_sizes(files: list[Any], wanted: list[str]) -> Iterator[int]:
     """Bounds on what the wanted columns take in memory, of which none may be too large.
 
-    Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory. A single
-    column's description is looked at only where it says more: pyarrow 26 aborts the process on some damaged ones, while
-    it raises an error where such a column is read.
+    Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory. What
+    the file says of a single column is looked at only where that may be more: pyarrow 26 aborts the process where it is
+    damaged in some ways, while it raises an error where such a column is read.
     """
     from pyarrow.types import is_nested
 
