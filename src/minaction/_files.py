@@ -13,10 +13,11 @@ The metadata starts with a checksum of the whole file, computed with zeros in it
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import fcntl
 import itertools
 import json
 import os
+import re
 import struct
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,6 +28,7 @@ import msgspec
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from ._checksums import KEY, NO_CHECKSUM, digest, is_as_written
 from ._mapped import row_blocks
 from .errors import DamagedFile, InputError
 
@@ -46,8 +48,6 @@ _DTYPE_NAMES = {
     "uint32": "U32",
     "bool": "BOOL",
 }
-_NO_CHECKSUM = "0" * 32
-_CHECKSUM_KEY = b'"checksum": "'
 _DTYPES = {name: np.dtype(dtype) for dtype, name in _DTYPE_NAMES.items()}
 
 
@@ -57,7 +57,8 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        _remove_abandoned(path)
+        descriptor, temporary = _temporary(path)
     except OSError as error:
         raise InputError(
             f"Cannot write {path}: {error.strerror or error}; choose a folder you may write to."
@@ -67,16 +68,40 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp creates private files, but data sets are shared
-        os.replace(temporary, path)
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)  # mkstemp creates private files, but data sets are shared
+            os.replace(temporary, path)
     except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         if isinstance(error, OSError):
             raise InputError(f"Cannot write {path}: {error.strerror or error}; nothing was left behind.") from error
         raise
+
+
+def _temporary(path: Path) -> tuple[int, str]:
+    """A new file beside `path`, locked for as long as it is open, so that nobody takes it for abandoned."""
+    while True:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        with contextlib.suppress(OSError):  # not every file system has locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, temporary
+        os.close(descriptor)  # somebody took it for abandoned before it was locked
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what kills in the middle of writing `path` left: temporary files that no process holds."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.\w{{8}}\.tmp")
+    for left in [entry.path for entry in os.scandir(path.parent) if name.fullmatch(entry.name)]:
+        with contextlib.suppress(OSError):  # held, or removed by somebody else meanwhile
+            descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(left)
+            finally:
+                os.close(descriptor)
 
 
 def check_regular(path: str | Path) -> None:
@@ -148,7 +173,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     from . import __version__
 
     description = {"kind": kind, "format": FORMAT, "version": __version__, **header}
-    entries: dict[str, Any] = {"__metadata__": {"checksum": _NO_CHECKSUM, "minaction": json.dumps(description)}}
+    entries: dict[str, Any] = {"__metadata__": {"checksum": NO_CHECKSUM, "minaction": json.dumps(description)}}
     position = 0
     for name, tensor in tensors.items():
         end = position + tensor.nbytes
@@ -158,12 +183,12 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     text = json.dumps(entries).encode()
     text += b" " * (-len(text) % 8)  # keep the data aligned, so that it can be memory-mapped as it lies
     with atomic_write(path) as file:
-        digest = _digest()
+        checksum = digest()
         for part in itertools.chain([struct.pack("<Q", len(text)) + text], _contents(tensors)):
-            digest.update(part)
+            checksum.update(part)
             file.write(part)
-        file.seek(8 + text.index(_CHECKSUM_KEY) + len(_CHECKSUM_KEY))
-        file.write(digest.hexdigest().encode())
+        file.seek(8 + text.index(KEY) + len(KEY))
+        file.write(checksum.hexdigest().encode())
 
 
 def _contents(tensors: Mapping[str, np.ndarray]) -> Iterator[memoryview]:
@@ -207,31 +232,12 @@ def map_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dic
 def verified_header(path: str | Path, kind: str) -> dict[str, Any]:
     """The header of a file whose checksum is right; raises `DamagedFile` otherwise."""
     header = _read_header(path, kind)
-    _verify(path, kind)
-    return header
-
-
-def _verify(path: str | Path, kind: str) -> None:
-    """Refuse a file that has changed since it was written; a file without a checksum is accepted."""
     try:
-        with open(path, "rb") as file:
-            length = file.read(8)
-            text = file.read(struct.unpack("<Q", length)[0])
-            begin, there, rest = text.partition(_CHECKSUM_KEY)
-            if not there:
-                return
-            digest = _digest()
-            digest.update(length + begin + there + _NO_CHECKSUM.encode() + rest[len(_NO_CHECKSUM) :])
-            while block := file.read(1 << 20):
-                digest.update(block)
+        if is_as_written(path):
+            return header
     except (OSError, struct.error) as error:
         raise _unreadable(path, kind) from error
-    if rest[: len(_NO_CHECKSUM)] != digest.hexdigest().encode():
-        raise DamagedFile(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
-
-
-def _digest() -> Any:
-    return hashlib.blake2b(digest_size=len(_NO_CHECKSUM) // 2)
+    raise DamagedFile(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
 
 
 def _read_header(path: str | Path, kind: str) -> dict[str, Any]:

@@ -266,7 +266,7 @@ class Suite:
     backend: Literal["local", "ray"] = "local"
     """Where to train: on this machine, or on a Ray cluster."""
     address: str | None = None
-    """Of the Ray cluster; the one of this machine, started if need be, by default."""
+    """Of the Ray cluster, or auto for the one that runs on this machine; by default one is started for the suite."""
     jobs: int | None = None
     """Number of worker processes on this machine; by default one on a GPU, and as many as cores and memory allow on a
     CPU."""

@@ -246,7 +246,7 @@ class Trainer:
         return [as_recorded(item, extra, self._devices, units) for item, extra, units in sets]
 
 
-def _check_fits(model: DistanceModel, objective: Objective, data: Trajectories) -> None:
+def _check_fits(model: DistanceModel, objective: TrainingObjective, data: Trajectories) -> None:
     """Refuse a model that the training could not go on with."""
     if model.architecture != objective.architecture:
         raise InputError(
