@@ -25,11 +25,11 @@ from ..training import train as driven
 from ..training._fit import held_out_by_default
 from ..training._run import check_free, empty_run, foreign_files, is_run
 from ..training._start import objective_settings, starting_models
-from ..training._tracking import tracking
 from ..validation import check_data, split
 from ._options import Train
 from ._show import make_console, print_agreement, print_health
 from ._table import table_options
+from ._tracking import tracking
 
 
 def train(options: Train) -> int:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, overload
 
+from .._interrupts import interruptible
 from .._model import DistanceModel
 from .._progress import training_progress
 from ..errors import InputError
@@ -129,10 +127,10 @@ def fit(
 
 
 def _trained(training: Training, on_event: Callable[[Event], object] | None, progress: bool) -> list[DistanceModel]:
-    """The models at the end, or as they stand when the person interrupts."""
+    """The models at the end, or as they are when the user interrupts the training."""
     note = ""
     driver = Driver([training])
-    with training_progress(training.steps, shown=progress) as show, _interruptible() as interrupted:
+    with training_progress(training.steps, shown=progress) as show, interruptible() as interrupted:
         for event in driver.train():
             if on_event is not None:
                 on_event(event)
@@ -152,31 +150,6 @@ def _trained(training: Training, on_event: Callable[[Event], object] | None, pro
         f"Interrupted at step {driver.step:,} of {training.steps:,}; this is the model as it stood then.", stacklevel=3
     )
     return driver.models(training)
-
-
-@contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed, to be asked between two calls of compiled code; pressed again, it interrupts at once.
-
-    Raised amid a compiled call, the interrupt would lose the weights, which the call has taken over.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: False  # only the main thread may listen to signals
-        return
-    pressed = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
-
-    def press(number: int, frame: object) -> None:
-        pressed.set()
-        signal.signal(signal.SIGINT, before)
-
-    if callable(before):
-        signal.signal(signal.SIGINT, press)
-    try:
-        yield pressed.is_set
-    finally:
-        if callable(before):
-            signal.signal(signal.SIGINT, before)
 
 
 def _begins(start_from: DistanceModel | str | Path | None, count: int) -> list[DistanceModel]:

@@ -40,14 +40,19 @@ _Item = TypeVar("_Item")
 class Trainer:
     """Trains one network per seed, all with the same compiled program.
 
-    `data` is one data set for all seeds or one per seed, and `name` likewise what it is called; several seeds may share
-    one of several data sets. So runs on different data can be trained side by side: a checkpoint is of all seeds, or of
-    those that `replicas` picks out, and then just as if they had been trained alone.
+    The same seeds give the same weights to the bit on the same machine, whether the training is interrupted, resumed or
+    divided into other chunks; on a CPU also whatever other seeds are trained on the same data. On several devices, with
+    another number of seeds on an accelerator, or beside seeds with larger data, weights agree to rounding.
 
-    The same seeds give the same weights to the bit on the same machine, whether the training was interrupted, resumed
-    or cut into other chunks; on a CPU also whatever other seeds are trained on the same data. With several `devices`
-    each takes a part of every batch; sums are then taken in another order, and weights agree to rounding, as they do
-    for another number of seeds on an accelerator, and beside seeds whose own data are larger.
+    Args:
+        objective: what to minimise.
+        data: one data set for all seeds, or one per seed, so that runs on different data can be trained side by side.
+        steps: the length of the whole training.
+        seeds: one network is trained for each.
+        name: the name of the data, or one per seed.
+        encode_distinct: whether to encode every distinct state once per step; decided by how many there are if None.
+        devices: how many devices to divide every batch between.
+        start_from: models to start with, one per seed; new weights if empty.
 
     >>> import minaction as ma
     >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
@@ -111,7 +116,7 @@ class Trainer:
 
     @property
     def chunk_length(self) -> int:
-        """How many steps to ask for at once: a fraction of a second to a few seconds of work."""
+        """A good number of steps for one call of `advance`: a fraction of a second to a few seconds of work."""
         on_cpu = 100 if self._encodes_distinct else 20
         length = on_cpu if jax.default_backend() == "cpu" else 2000
         return length if self._feed is None else min(length, self._feed.longest_chunk(len(self.seeds)))
@@ -229,7 +234,7 @@ class Trainer:
         return state._replace(distance=networks, extra=jax.vmap(self.objective.init)(networks))
 
     def _unroll(self, rows: int) -> int:
-        """How many steps to compile into one iteration of the loop, for batches of so many states."""
+        """How many steps to compile into one iteration of the loop, for batches of `rows` states."""
         numbers = rows * self.objective.architecture.width
         few = len(self.seeds) <= _MOST_SEEDS_UNROLLED and numbers <= _MOST_NUMBERS_UNROLLED
         # A CPU would only compile longer.
@@ -247,7 +252,7 @@ class Trainer:
 
 
 def _check_fits(model: DistanceModel, objective: TrainingObjective, data: Trajectories) -> None:
-    """Refuse a model that the training could not go on with."""
+    """Refuse a model that the training cannot start from."""
     if model.architecture != objective.architecture:
         raise InputError(
             f"The model to start from is {model.architecture}, which {objective.name} with these settings does not "
