@@ -306,13 +306,14 @@ class Data(Table):
       minaction data make ogbench-pointmaze-giant-stitch
       minaction data info my_log.npz
       minaction data draw ogbench-antmaze-medium-explore visited.png
+      minaction data draw log.csv visited.png --episode run_id --states x y
       minaction data convert my_log.csv my_log.safetensors
     """
 
     action: Positional[Literal["list", "make", "info", "draw", "convert"]]
     """list: the data sets that can be made; make: make one (and keep it in the cache); info: describe one;
-    draw: a picture of where its states are, for mazes; convert: write one as .safetensors (ours) or .npz (OGBench's
-    layout)."""
+    draw: a picture of where its states are, in its maze or by their first two numbers (--states);
+    convert: write one as .safetensors (ours) or .npz (OGBench's layout)."""
     source: Positional[str] = ""
     """A task or a file."""
     target: Positional[str] = ""
