@@ -104,6 +104,7 @@ def test_pandas_dates_and_missing_values():
     data = ma.Trajectories.from_dataframe(frame, episode="run", time="when", missing="split")
     assert data.lengths.tolist() == [3, 6]
     assert data.time_unit == "s"
+    assert data.times is not None
     np.testing.assert_allclose(np.diff(data.times)[:2], 0.25, atol=1e-6)
 
 
@@ -121,7 +122,7 @@ def test_dictionaries_and_arrays_of_episodes_are_learned_from():
 
 def test_one_episode_is_not_taken_for_five_hundred():
     with pytest.raises(ma.InputError, match="one episode"):
-        ma.Trajectories.from_episodes(np.random.default_rng(0).random((500, 2)))
+        ma.Trajectories.from_episodes(np.random.default_rng(0).random((500, 2)))  # type: ignore[arg-type]
 
 
 def test_the_callers_arrays_stay_writeable():

@@ -56,7 +56,7 @@ def draw_states(path: str | Path, data: Trajectories, title: str | None = None) 
     from matplotlib.figure import Figure
 
     suffix = checked_suffix(path)
-    if len(data.state_shape) > 1 or data.state_shape[0] < 2:
+    if len(data.state_shape) > 1 or data.states.shape[1] < 2:
         raise InputError(
             f"States of {shape_in_words(data.state_shape)} cannot be drawn; it takes two numbers (--states X Y)."
         )
