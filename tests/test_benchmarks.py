@@ -57,8 +57,8 @@ def test_the_baseline_draws_pairs_inside_episodes_and_horizons() -> None:
 
 
 def test_ratios_are_those_of_turns_in_the_same_round() -> None:
-    base = [Round(10, 1, 0), Round(10, 5, 0), Round(10, 1, 0)]
-    ours = [Round(40, 1, 0), Round(8, 1, 0), Round(40, 1, 0)]
+    base = [Round(10, 1, 1, 0), Round(10, 5, 5, 0), Round(10, 1, 1, 0)]
+    ours = [Round(40, 1, 1, 0), Round(8, 1, 1, 0), Round(40, 1, 1, 0)]
     found = training_speed.summary({training_speed.BASELINE: base, "ours": ours})
     assert found["ours"]["ratio"] == 4
     assert found["ours"]["steps_per_second"] == 40

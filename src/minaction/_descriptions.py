@@ -44,7 +44,7 @@ def make(family: Registry[Any], description: Any) -> Any:
         fields = dict(description)
         name = fields.pop("name", None)
         if not isinstance(name, str):
-            raise InputError(f"The description of {_a(family.kind)} has no name; known are: {', '.join(family)}.")
+            raise InputError(f"The description of {_a(family.kind)} has no name; choose from {', '.join(family)}.")
         return _with_name(family, name, fields)
     if dataclasses.is_dataclass(description) and getattr(description, "family", None) is family:
         return _built(description, {}) if isinstance(description, type) else description

@@ -37,7 +37,7 @@ def plan(options: Plan) -> int:
         distances = {0: arena.control(options.distance, episodes)}
     else:
         known = ", ".join(("learned", *CONTROLS))
-        raise InputError(f"There is no distance {options.distance!r} to follow; known are: {known}.")
+        raise InputError(f"There is no distance {options.distance!r} to plan with; choose from {known}.")
     results = _follow(options.distance, arena, distances, episodes, named, options.seed)
     console = make_console()
     console.print(_table(results, f"Goals reached in {run.config.data}, {options.distance} distance"))

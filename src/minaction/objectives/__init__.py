@@ -1,4 +1,4 @@
-"""What is minimised: one file per objective, each with its mathematics, behind one contract."""
+"""Objectives: what training minimises, one file each, with a common interface (`Objective`)."""
 
 from ._base import OBJECTIVES as OBJECTIVES
 from ._base import Objective as Objective

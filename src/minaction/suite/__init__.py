@@ -1,4 +1,4 @@
-"""Many runs from one command: a grid of tasks, methods and seeds, a folder of runs, and workers."""
+"""Many runs in one command: a grid of tasks, methods and seeds, a folder of runs, and workers."""
 
 from ._folder import SuiteFolder as SuiteFolder
 from ._grids import GRIDS as GRIDS

@@ -1,13 +1,13 @@
-"""A person's own grid, from a TOML file::
+"""A user's own grid, from a TOML file::
 
 tasks = ["cliffwalking", "keydoor-gridworld", "log.csv"]     # a file of your own is a task too
-steps = 20000                                    # if left out, as many as the objective needs
+steps = 20000                                    # the objective's default if left out
 seeds = 3                                        # 5 if left out
 episodes = 50
 
-[methods.maddist]                                # an objective as it is
+[methods.maddist]                                # an objective with its default settings
 
-[methods.wide]                                   # and one of your own making
+[methods.wide]                                   # a method of your own
 objective = "maddist"
 settings = { quasimetric = "wide-norm", learning_rate = 3e-4, "encoder.fourier" = 64 }
 
@@ -38,7 +38,7 @@ _METHOD_KEYS = ("objective", "settings")
 
 
 def own_grid(path: Path, seeds: int | None = None, steps: int | None = None) -> Grid:
-    """The grid that the file describes; `seeds` and `steps` stand before the file's own."""
+    """The grid that the file describes; `seeds` and `steps` override those in the file."""
     described = _read(path)
     try:
         _only_keys(described, _KEYS)
@@ -71,7 +71,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError(f"There is no file {path}; give paper, ablations or a .toml file.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); check the path.") from error
-    except ValueError as error:  # not TOML, and then it says the line; or not text
+    except ValueError as error:  # invalid TOML, with the line in the message, or not text
         raise InputError(f"{path} is not TOML: {error}.") from error
 
 
@@ -120,7 +120,7 @@ def _methods(tables: Any) -> list[Method]:
             raise InputError(
                 f"methods.{label}: objective should be a name, settings a table such as {{ polyak = 0.1 }}."
             )
-        make_objective(objective, settings)  # refuses what cannot be
+        make_objective(objective, settings)  # raises if it cannot be built
         methods.append(Method(label, objective, settings))
     return methods
 
@@ -128,5 +128,5 @@ def _methods(tables: Any) -> list[Method]:
 def _whole(table: Mapping[str, Any], key: str) -> int | None:
     value = table.get(key)
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-        raise InputError(f"{key} should be a whole number from 1 on, not {value!r}.")
+        raise InputError(f"{key} should be a whole number of at least 1, not {value!r}.")
     return value

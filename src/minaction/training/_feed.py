@@ -1,4 +1,4 @@
-"""Data larger than memory: batches sampled and gathered on the host while the device trains on the ones before."""
+"""Data larger than memory: batches are sampled and gathered on the host while the device trains on earlier ones."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .._units import Units
 from ..objectives import Objective
 from ..trajectories import Trajectories
 
-# What the rows of one chunk may take; two chunks are held at a time, one being trained on and one being read.
+# Memory for the rows of one chunk; there are two at a time, one being trained on and one being read.
 _CHUNK_BYTES = 64 << 20
 
 
 class HostFeed:
-    """Samples with the objective's own `sample`, reads the rows it names, and renumbers the batch to them."""
+    """Samples with the objective's own `sample`, reads the rows, and renumbers the batch to index them."""
 
     def __init__(self, objective: Objective, data: Trajectories, tables: Any, units: Units) -> None:
         self._states = data.states
@@ -48,11 +48,11 @@ class HostFeed:
         self._step_bytes = rows * data.states[:1].nbytes
 
     def longest_chunk(self, seeds: int) -> int:
-        """How many steps of so many seeds may be read at once."""
+        """The largest number of steps, of `seeds` seeds, that may be read at once."""
         return max(1, _CHUNK_BYTES // (seeds * self._step_bytes))
 
     def take(self, keys: np.ndarray, start: int, length: int, end: int) -> tuple[Any, jax.Array]:
-        """Batches and rows of steps `start` to `start + length`; those after them are prepared meanwhile."""
+        """Batches and rows of steps `start` to `start + length`; starts preparing the next ones."""
         wanted = (start, length)
         if self._ahead is not None and self._ahead[0] == wanted:
             fed = self._ahead[1].result()
@@ -84,7 +84,7 @@ class HostFeed:
         return jax.tree.unflatten(structure, [jnp.asarray(leaf) for leaf in renumbered]), shaped
 
     def _read(self, wanted: np.ndarray) -> np.ndarray:
-        """Rows of the file, or of what the objective adds behind them."""
+        """Rows of the file, or of the states that the objective adds after them."""
         if self._more is None:
             return read_rows(self._states, wanted)
         count = len(self._states)

@@ -1,4 +1,4 @@
-"""The front door for the common case: data in, model out."""
+"""`fit`: data in, model out."""
 
 from __future__ import annotations
 
@@ -78,26 +78,26 @@ def fit(
         data: recorded episodes, or what `read` takes (a task's name or the path of a file), or a data frame, a list of
             arrays, an array (E, T, D), a dictionary with `states`, a Minari data set, or a replay buffer of
             Stable-Baselines3 or d3rlpy.
-        objective: what is minimised: an object, a class or a name; `PathDist` if None, or that of `start_from`.
-        steps: gradient steps; as many as the objective needs by default.
-        seed: of weights and sampling.
-        seeds: several of them, trained side by side; a list of models comes back.
-        truths: true distances to compare with on the way; those of a task are known.
+        objective: what to minimise: an object, a class or a name; `PathDist` if None, or the one of `start_from`.
+        steps: the number of gradient steps; the objective's own default if None.
+        seed: the seed of weights and sampling.
+        seeds: several seeds, trained side by side; the result is then a list of models.
+        truths: true distances to compare with during training; those of a task if None.
         evaluations: how many times, evenly spaced, to compare with them.
-        name: what to call the data in the model's file.
-        held_out: the share of episodes that is not trained on but judges the model (`DistanceModel.health`). By default
-            a tenth, where there are at least 20 episodes and no truths are known; 0 trains on everything.
-        start_from: a model, or the file or run folder of one, whose weights to begin with: to go on with new data, or
-            for more steps.
-        on_event: called with everything that the driver tells: `Progressed`, `Evaluated`, `Diverged`, `Finished`.
-        progress: whether to show a bar, or lines where there is no terminal.
+        name: the name of the data in the model's file.
+        held_out: the share of episodes that is not trained on but used to validate the model (`DistanceModel.health`).
+            By default a tenth if there are at least 20 episodes and no truths are known; 0 trains on everything.
+        start_from: a model, or the file or run folder of one, whose weights to begin with: to continue with new data,
+            or for more steps.
+        on_event: called with every event: `Progressed`, `Evaluated`, `Diverged`, `Finished`.
+        progress: whether to show a progress bar, or lines if there is no terminal.
 
     Returns:
         The model, or one for each of `seeds`. Interrupted (Ctrl-C), it returns what has been learned by then, with a
         warning.
 
     Raises:
-        InputError: where the training diverges, or something given cannot be used.
+        InputError: if the training diverges, or an argument cannot be used.
 
     >>> import minaction as ma
     >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]], [[2.0], [1.0], [0.0]]])
@@ -190,7 +190,7 @@ def _begins(start_from: DistanceModel | str | Path | None, count: int) -> list[D
 
 
 def held_out_by_default(data: Trajectories | str | Path, truths: Sequence[Truth] | None = None) -> float:
-    """A tenth of a person's own episodes; nothing where the truth is known, as of tasks."""
+    """A tenth of a user's own episodes; nothing if the truth is known, as for tasks."""
     known = truths or (not isinstance(data, Trajectories) and Source(str(data)).task is not None)
     return 0.0 if known else HELD_OUT
 

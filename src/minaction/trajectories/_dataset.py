@@ -278,7 +278,7 @@ class Trajectories:
         return joined(self, other) if isinstance(other, Trajectories) else NotImplemented
 
     def split(self, fraction: float, seed: int = 0) -> tuple[Trajectories, Trajectories]:
-        """Two parts by episodes drawn at random: one with `fraction` of them, and one with the others.
+        """Two parts: a random `fraction` of the episodes, drawn with `seed`, and the others.
 
         >>> import minaction as ma
         >>> train, held_out = ma.read("cliffwalking", episodes=10).split(0.8)
@@ -333,12 +333,12 @@ class Trajectories:
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | Path, header: dict[str, Any] | None = None) -> None:
-        """Write to one safetensors file, with `header` (how the data was made, for example) in it."""
+        """Write to the safetensors file `path`; `header` is stored with it: how the data was made, for example."""
         write_arrays(self, path, header or {})
 
     @classmethod
     def load(cls, path: str | Path, *, memory_map: bool = False) -> Trajectories:
-        """Read what `save` wrote; with `memory_map` the states stay in the file until they are used."""
+        """Read what `save` wrote to `path`; with `memory_map` the states stay in the file until they are used."""
         arguments = read_arrays(path, memory_map)
         try:
             arguments["offsets"] = frozen(as_offsets(arguments["offsets"]))

@@ -25,10 +25,13 @@ _ASKED, _NEIGHBOURS = 1_000, 64
 
 
 def check_data(data: Trajectories) -> list[str]:
-    """What looks wrong with recorded episodes, in sentences; nothing where nothing does.
+    """What looks wrong with recorded episodes, one sentence each; an empty list if nothing does.
 
-    Looks for too few states or steps, a clock or noise among the numbers of a state, ids that were given as one number,
-    and episodes that share no states. Some of it may be meant so: a world can have only one direction.
+    Looks for too few states or steps, a clock or noise among the numbers of a state, ids given as one number, and
+    episodes that share no states. Some of this may be intended: a world can have only one direction.
+
+    Args:
+        data: recorded episodes.
 
     >>> import minaction as ma
     >>> ma.check_data(ma.Trajectories.from_episodes([[0.0, 1.0, 0.0, 1.0]]))[0]
