@@ -60,9 +60,9 @@ class Train(Table):
     episodes: int | None = None
     """How many episodes to learn from: the first ones of a file; the task's own number by default."""
     policy: Literal["random"] | None = None
-    """What acts in a Gymnasium environment (MountainCar-v0, say) while its episodes are recorded."""
+    """Which policy acts in a Gymnasium environment, such as MountainCar-v0, to record its episodes."""
     start_from: Path | None = None
-    """Start with the weights of this run or model file: to continue with new data, or for more steps."""
+    """Begin with the weights of this run or model file, to continue with new data or for more steps."""
     held_out: float | None = None
     """The share of episodes that is not trained on but used for validation; by default 0.1 for a file with at least 20
     episodes, and 0 for a task."""
@@ -126,9 +126,9 @@ class Progress(Table):
     log: Positional[str | None] = None
     """A file of episodes; the file of the run by default. Columns are those of the run unless others are named."""
     goal: Annotated[tuple[float, ...], arg(metavar="NUMBER ...")] = ()
-    """The state to reach, or several one after the other; the place where most episodes of the log end by default."""
+    """The state to reach, or several one after the other; where most episodes of the log end by default."""
     out: Path = Path("progress.csv")
-    """The table to write, .csv or .parquet, with one row per state; beside it NAME-episodes, with the ranking."""
+    """The table to write, .csv or .parquet, with one row per state; NAME-episodes beside it holds the ranking."""
     figures: Path | None = None
     """Folder for a figure of every episode."""
     worst: int = 10
@@ -345,13 +345,14 @@ class Data(Table):
       minaction data make ogbench-pointmaze-giant-stitch
       minaction data info my_log.npz
       minaction data draw ogbench-antmaze-medium-explore visited.png
+      minaction data draw log.csv visited.png --episode run_id --states x y
       minaction data convert my_log.csv my_log.safetensors
     """
 
     action: Positional[Literal["list", "make", "info", "draw", "convert"]]
     """list: the data sets that can be made; make: make one (and keep it in the cache); info: describe one;
-    draw: a picture of where its states are, for mazes; convert: write one as .safetensors (ours) or .npz (OGBench's
-    layout)."""
+    draw: a picture of where its states are, in its maze or by their first two numbers (--states);
+    convert: write one as .safetensors (ours) or .npz (OGBench's layout)."""
     source: Positional[str] = ""
     """A task or a file."""
     target: Positional[str] = ""

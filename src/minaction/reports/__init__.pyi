@@ -17,5 +17,6 @@ from ._tables import rows_by_truth as rows_by_truth
 from ._trials import Trial as Trial
 from ._trials import Trials as Trials
 from ._trials import read_trials as read_trials
+from ._visits import draw_states as draw_states
 from ._visits import draw_visits as draw_visits
 from ._webpage import write_page as write_page

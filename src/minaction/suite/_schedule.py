@@ -145,7 +145,9 @@ def _trial(batch: Batch) -> float:
     began = time.monotonic()
     config, seeds = batch.configs[0], [one.seeds[0] for one in batch.configs]
     fresh = Source(config.data).fresh
-    source = Source(config.data, seeds, config.episodes if fresh else _EPISODES_OF_A_TRIAL)
+    own = Source(config.data).task is None  # of a file, which may have fewer, all are read in any case
+    episodes = config.episodes if fresh or own else _EPISODES_OF_A_TRIAL
+    source = Source(config.data, seeds, episodes, config.table)
     objective = make_objective(config.objective, config.settings)
     trainer = Trainer(objective, [source.data(seed) for seed in seeds], steps=config.steps, seeds=seeds)
     steps = max(1, trainer.chunk_length // 4)

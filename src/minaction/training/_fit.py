@@ -76,7 +76,7 @@ def fit(
         data: recorded episodes, or what `read` takes (a task's name or the path of a file), or a data frame, a list of
             arrays, an array (E, T, D), a dictionary with `states`, a Minari data set, or a replay buffer of
             Stable-Baselines3 or d3rlpy.
-        objective: what to minimise: an object, a class or a name; `PathDist` if None, or that of `start_from`.
+        objective: what to minimise: an object, a class or a name; `PathDist` if None, or the one of `start_from`.
         steps: the number of gradient steps; the objective's own default if None.
         seed: the seed of weights and sampling.
         seeds: several seeds, trained side by side; the result is then a list of models.
@@ -85,7 +85,7 @@ def fit(
         name: the name of the data in the model's file.
         held_out: the share of episodes that is not trained on but used to validate the model (`DistanceModel.health`).
             By default a tenth if there are at least 20 episodes and no truths are known; 0 trains on everything.
-        start_from: a model, or the file or run folder of one, whose weights to start with: to continue with new data,
+        start_from: a model, or the file or run folder of one, whose weights to begin with: to continue with new data,
             or for more steps.
         on_event: called with every event: `Progressed`, `Evaluated`, `Diverged`, `Finished`.
         progress: whether to show a progress bar, or lines if there is no terminal.

@@ -69,9 +69,9 @@ class RunConfig:
     held_out: float = 0.0
     """The share of episodes that is not trained on but used for validation."""
     policy: str | None = None
-    """What acts in a Gymnasium environment while it is recorded."""
+    """The policy that acts in a Gymnasium environment to record it."""
     start_from: str | None = None
-    """The run folder or model file whose weights it starts with."""
+    """The run folder or model file whose weights training begins with."""
     format: int = FORMAT
 
     @property
