@@ -48,7 +48,7 @@ def test_files_are_utf8_in_an_ascii_locale(tmp_path: Path) -> None:
     table.write_text("episode,höhe,x\n" + "".join(f"0,{k % 3},{k % 2}\n" for k in range(6)), "utf-8")
     grid = tmp_path / "grid.toml"
     grid.write_text('# größer\ntasks = ["cliffwalking"]\nsteps = 2\nseeds = 1\n[methods.maddist]\n', "utf-8")
-    code = f"import minaction as ma; from minaction.suite._own_grid import own_grid; from pathlib import Path as P; "
+    code = "import minaction as ma; from minaction.suite._own_grid import own_grid; from pathlib import Path as P; "
     code += f"print(ma.read({str(table)!r}).num_states, len(own_grid(P({str(grid)!r})).runs))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **ASCII})
     assert done.stdout.split() == ["6", "1"], done.stderr
