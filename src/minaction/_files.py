@@ -64,7 +64,7 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
             f"Cannot write {path}: {error.strerror or error}; choose a folder you may write to."
         ) from error
     try:
-        with os.fdopen(descriptor, mode) as file:
+        with os.fdopen(descriptor, mode, encoding=None if "b" in mode else "utf-8") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -14,6 +14,7 @@ from ._blockwise import embed_rows, measure_all_pairs, measure_rows, parts, rows
 from ._coverage import Coverage
 from ._distance import Architecture, Distance
 from ._files import atomic_write
+from ._forks import note_process
 from ._health import Health
 from ._model_file import Provenance, as_stored, read_model, write_model
 from ._remaining import Progress, at_usual_place
@@ -76,6 +77,7 @@ class DistanceModel:
         self.health = health
         self.recorded = recorded
         self._format = StateFormat(self.state_shape, self.state_dtype, self.units)
+        note_process()
 
     def __repr__(self) -> str:
         made = self.provenance

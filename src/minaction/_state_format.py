@@ -12,6 +12,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from ._forks import warn_if_forked
 from ._units import ORDINARY, Units
 from .errors import InputError
 from .trajectories import shape_in_words
@@ -30,6 +31,7 @@ class StateFormat:
 
     def as_array(self, values: Any) -> jax.Array:
         """`values` (..., *shape) as an encoder takes them."""
+        warn_if_forked()
         try:
             states = self._as_recorded(values)
         except (TypeError, ValueError, OverflowError) as error:

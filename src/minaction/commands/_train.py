@@ -130,12 +130,12 @@ def _begun(path: Path, config: RunConfig, overwrite: bool) -> Iterator[Run]:
         if place != path and is_run(place) and Run.open(place).config != config:
             empty_run(place)  # what an interrupted --overwrite with other settings left
         begun = not is_run(place)
-        run = Run.create(place, config)
-        run.tidy()
         try:
+            run = Run.create(place, config)
+            run.tidy()
             yield run
         except BaseException:
-            if begun and not run.checkpoints and not run.finished:
+            if begun and not any(place.glob("checkpoint-*")) and not (place / "results.json").exists():
                 empty_run(place)
                 if made:
                     place.rmdir()

@@ -36,7 +36,7 @@ def is_lerobot(path: Path) -> bool:
     """Whether a folder is a LeRobot data set."""
     try:
         check_regular(path / _INFO)
-        described = json.loads((path / _INFO).read_text())
+        described = json.loads((path / _INFO).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(described, dict) and "codebase_version" in described
@@ -45,7 +45,7 @@ def is_lerobot(path: Path) -> bool:
 def read_lerobot(folder: Path, keep_actions: bool, options: TableOptions | None) -> Trajectories:
     """The episodes of a data set; unless keys are named, all low-dimensional `observation.*` make the state."""
     with naming(folder), parsing(folder, "a LeRobot data set"):
-        info = json.loads((folder / _INFO).read_text())
+        info = json.loads((folder / _INFO).read_text("utf-8"))
         features = info["features"]
         chosen = _chosen(features, options or TableOptions())
         files = sorted((folder / "data").rglob("*.parquet"), key=_place)

@@ -80,7 +80,7 @@ def read_minari(folder: Path, keep_actions: bool) -> Trajectories:
     except ImportError:
         raise MissingExtra(f"Reading the Minari data set in {folder}", "minari") from None
     with parsing(folder, "a Minari data set"):
-        metadata = json.loads((folder / "metadata.json").read_text())
+        metadata = json.loads((folder / "metadata.json").read_text("utf-8"))
         if not all(isinstance(metadata.get(key), str) for key in ("observation_space", "action_space")):
             # Without these Minari would build the environment that the file names, which can be any program.
             raise InputError(f"{folder}: the metadata lacks the spaces; write it again with a newer Minari.")
