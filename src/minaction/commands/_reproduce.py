@@ -19,11 +19,12 @@ from ..reports import (
     write_figures,
     write_page,
 )
-from ..suite import RECIPES, Grid, Recipe, SuiteFolder, recipe
+from ..suite import Grid, SuiteFolder
 from ..tasks import Source
 from ..training import Run
 from ._options import Reproduce
 from ._plan import plan_with
+from ._recipes import RECIPES, Recipe, recipe
 from ._show import make_console
 from ._suite import check_numbers, say_cost, say_failures, train_all
 
