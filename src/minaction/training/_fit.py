@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, overload
 
+from .._interrupts import interruptible
 from .._model import DistanceModel
 from .._progress import training_progress
+from .._warm_start import objective_of
 from ..errors import InputError
 from ..objectives import Objective, PathDist, make_objective
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories, as_trajectories
 from ..validation import HELD_OUT, split_all
 from ._driver import Diverged, Driver, Evaluated, Event, Finished, Progressed, Training
-from ._start import objective_of, starting_models
+from ._start import starting_models
 
 
 @overload
@@ -106,7 +105,7 @@ def fit(
     0.0
     """
     all_seeds = (seed,) if seeds is None else tuple(seeds)
-    begins = _begins(start_from, len(all_seeds))
+    begins = starting_models(start_from, len(all_seeds))
     chosen = make_objective(objective) if objective is not None else objective_of(begins[0]) if begins else PathDist()
     steps = chosen.default_steps if steps is None else steps
     if not isinstance(data, str | Path):
@@ -132,7 +131,7 @@ def _trained(training: Training, on_event: Callable[[Event], object] | None, pro
     """The models at the end, or as they stand when the person interrupts."""
     note = ""
     driver = Driver([training])
-    with training_progress(training.steps, shown=progress) as show, _interruptible() as interrupted:
+    with training_progress(training.steps, shown=progress) as show, interruptible() as interrupted:
         for event in driver.train():
             if on_event is not None:
                 on_event(event)
@@ -152,41 +151,6 @@ def _trained(training: Training, on_event: Callable[[Event], object] | None, pro
         f"Interrupted at step {driver.step:,} of {training.steps:,}; this is the model as it stood then.", stacklevel=3
     )
     return driver.models(training)
-
-
-@contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed, to be asked between two calls of compiled code; pressed again, it interrupts at once.
-
-    Raised amid a compiled call, the interrupt would lose the weights, which the call has taken over.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: False  # only the main thread may listen to signals
-        return
-    pressed = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
-
-    def press(number: int, frame: object) -> None:
-        pressed.set()
-        signal.signal(signal.SIGINT, before)
-
-    if callable(before):
-        signal.signal(signal.SIGINT, press)
-    try:
-        yield pressed.is_set
-    finally:
-        if callable(before):
-            signal.signal(signal.SIGINT, before)
-
-
-def _begins(start_from: DistanceModel | str | Path | None, count: int) -> list[DistanceModel]:
-    if start_from is None or isinstance(start_from, str | Path):
-        return starting_models(start_from, count)
-    if not isinstance(start_from, DistanceModel):
-        raise InputError(
-            f"A {type(start_from).__name__} is no model to start from; give one, or its file or run folder."
-        )
-    return [start_from] * count
 
 
 def held_out_by_default(data: Trajectories | str | Path, truths: Sequence[Truth] | None = None) -> float:
