@@ -10,13 +10,14 @@ from typing import Any, overload
 from .._interrupts import interruptible
 from .._model import DistanceModel
 from .._progress import training_progress
+from .._warm_start import objective_of
 from ..errors import InputError
 from ..objectives import Objective, PathDist, make_objective
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories, as_trajectories
 from ..validation import HELD_OUT, split_all
 from ._driver import Diverged, Driver, Evaluated, Event, Finished, Progressed, Training
-from ._start import objective_of, starting_models
+from ._start import starting_models
 
 
 @overload
@@ -104,7 +105,7 @@ def fit(
     0.0
     """
     all_seeds = (seed,) if seeds is None else tuple(seeds)
-    begins = _begins(start_from, len(all_seeds))
+    begins = starting_models(start_from, len(all_seeds))
     chosen = make_objective(objective) if objective is not None else objective_of(begins[0]) if begins else PathDist()
     steps = chosen.default_steps if steps is None else steps
     if not isinstance(data, str | Path):
@@ -158,16 +159,6 @@ def _trained(training: Training, on_event: Callable[[Event], object] | None, pro
         f"Interrupted at step {driver.step:,} of {training.steps:,}; this is the model as it stood then.", stacklevel=3
     )
     return driver.models(training)
-
-
-def _begins(start_from: DistanceModel | str | Path | None, count: int) -> list[DistanceModel]:
-    if start_from is None or isinstance(start_from, str | Path):
-        return starting_models(start_from, count)
-    if not isinstance(start_from, DistanceModel):
-        raise InputError(
-            f"A {type(start_from).__name__} is no model to start from; give one, or its file or run folder."
-        )
-    return [start_from] * count
 
 
 def held_out_by_default(data: Trajectories | str | Path, truths: Sequence[Truth] | None = None) -> float:

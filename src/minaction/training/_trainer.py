@@ -17,11 +17,12 @@ from .._files import read_tensors, write_tensors
 from .._model import DistanceModel, Provenance
 from .._trees import named_leaves, with_named_leaves
 from .._units import Units
+from .._warm_start import check_fits
 from ..encoders import input_statistics
 from ..errors import InputError
 from ..objectives import TrainingObjective
 from ..objectives._states import States, as_recorded, as_table
-from ..trajectories import Trajectories, shape_in_words
+from ..trajectories import Trajectories
 from ._feed import HostFeed
 from ._program import COMPILE_FAST, Program, TrainState
 from ._replicas import replicas_on
@@ -87,7 +88,7 @@ class Trainer:
             raise InputError("The data sets of the seeds have states of different shapes or types.")
         objective.architecture.check(self.data[0].state_shape, self.data[0].states.dtype)
         for model in start_from:
-            _check_fits(model, objective, self.data[0])
+            check_fits(model, objective.architecture, self.data[0])
         begins = self._one_each("models to start from", start_from) if start_from else []
         self._sets = _different(self.data)  # what is made of a data set is made once for all seeds that share it
         self.step = 0
@@ -249,31 +250,6 @@ class Trainer:
             on_cpu = jax.default_backend() == "cpu"
             return [as_table(item, extra, on_cpu, units) for item, extra, units in sets]
         return [as_recorded(item, extra, self._devices, units) for item, extra, units in sets]
-
-
-def _check_fits(model: DistanceModel, objective: TrainingObjective, data: Trajectories) -> None:
-    """Refuse a model that the training cannot start from."""
-    if model.architecture != objective.architecture:
-        raise InputError(
-            f"The model to start from is {model.architecture}, which {objective.name} with these settings does not "
-            "train; leave the objective out to go on with the model's own."
-        )
-    theirs, ours = (model.state_shape, model.state_dtype), (data.state_shape, data.states.dtype.name)
-    if theirs != ours:
-        raise InputError(
-            f"The model to start from takes {theirs[1]} states of {shape_in_words(theirs[0])}, but the data has "
-            f"{ours[1]} states of {shape_in_words(ours[0])}; give data of the same kind."
-        )
-    if model.columns and data.columns and model.columns != data.columns:
-        raise InputError(
-            f"The model to start from was trained on the columns {', '.join(model.columns)}, but the data has "
-            f"{', '.join(data.columns)}; name the same ones in the same order."
-        )
-    if model.unit != data.time_unit:
-        raise InputError(
-            f"The model to start from counts in {model.unit or 'actions'}, but the data in "
-            f"{data.time_unit or 'steps'}; give times in the same unit."
-        )
 
 
 def _different(items: Sequence[Trajectories]) -> list[Trajectories]:

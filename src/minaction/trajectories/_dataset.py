@@ -39,7 +39,7 @@ from ._distinct import DistinctStates, distinct_states, sample_has_at_most
 from ._episodes import Episode, episode_numbers, joined, parted, taken
 from ._file import read_arrays, write_arrays
 from ._flat import concatenated, flattened
-from ._summary import fingerprint, in_one_line, summarise
+from ._summary import as_html, fingerprint, in_one_line, summarise
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,6 +329,9 @@ class Trajectories:
 
     def __repr__(self) -> str:
         return in_one_line(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
     # ---------------------------------------------------------------- files
 
