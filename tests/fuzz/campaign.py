@@ -86,7 +86,7 @@ def campaign(name: str, count: int, out: Path) -> dict[str, int]:
                 raise SystemExit(f"The process for {name} did not begin ({found}).")
             counts[found] += 1
             if found not in ("read", "refused"):
-                kept = out / f"{name}-{seed}"
+                kept = out / f"{name.replace('/', '-')}-{seed}"
                 kept.write_bytes(bad_file(name, seed, good, KINDS[name].is_json))
             seed += 1
             if not line:

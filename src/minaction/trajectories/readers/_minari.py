@@ -165,9 +165,8 @@ def _refuse_too_large(folder: Path) -> None:
 
     def add(name: str, item: Any) -> None:
         nonlocal num_bytes, stored_bytes
-        if isinstance(item, h5py.Dataset):
+        if isinstance(item, h5py.Dataset):  # rewards and the like too, since Minari reads all of them
             datasets.append((name, item))
-        if isinstance(item, h5py.Dataset) and ("/observations" in name or "/actions" in name):
             num_bytes += item.nbytes
             stored_bytes += item.id.get_storage_size()
 
