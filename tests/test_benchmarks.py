@@ -66,7 +66,7 @@ def test_ratios_are_those_of_turns_in_the_same_round() -> None:
 
 
 def test_pairwise_stays_below_its_stated_memory_at_toy_size(tmp_path: Path) -> None:
-    options = pairwise.Options(size=700, among=(3000,), device="cpu", out=tmp_path / "found.json")
+    options = pairwise.Options(size=700, candidates=(3000,), device="cpu", out=tmp_path / "found.json")
     found = pairwise.main(options)
     assert 0 <= found["pairwise"]["added_bytes"] < pairwise.stated_bound(700)
     assert found["nearest"][0]["seconds"] > 0

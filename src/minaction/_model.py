@@ -14,13 +14,16 @@ from ._blockwise import embed_rows, measure_all_pairs, measure_rows, parts, rows
 from ._coverage import Coverage
 from ._distance import Architecture, Distance
 from ._files import atomic_write
+from ._forks import note_process
 from ._health import Health
 from ._model_file import Provenance, as_stored, read_model, write_model
-from ._remaining import Progress
+from ._remaining import Progress, at_usual_place
 from ._state_format import StateFormat
 from ._units import ORDINARY, Units
 from .errors import InputError
 from .trajectories import Episode, Trajectories
+
+_MOST_ENDS = 2000  # of episodes, which are compared with each other
 
 
 class DistanceModel:
@@ -74,6 +77,7 @@ class DistanceModel:
         self.health = health
         self.recorded = recorded
         self._format = StateFormat(self.state_shape, self.state_dtype, self.units)
+        note_process()
 
     def __repr__(self) -> str:
         made = self.provenance
@@ -85,7 +89,7 @@ class DistanceModel:
     # ---------------------------------------------------------------- asking
 
     def embed(self, states: ArrayLike) -> jax.Array:
-        """The embeddings phi(s), (..., latent), of `states` (..., *state_shape)."""
+        """The embeddings phi(s), (..., latent), of states (..., *state_shape)."""
         return self._embed(self._format.as_array(states))
 
     def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
@@ -145,6 +149,24 @@ class DistanceModel:
         shape = (*self._format.leading(query), k)
         return index.reshape(shape), best.reshape(shape)
 
+    def subgoal(self, state: ArrayLike, goal: ArrayLike, recorded: ArrayLike | Trajectories) -> np.ndarray:
+        """The one of the `recorded` states (n, *state_shape) that lies halfway from `state` to `goal`.
+
+        It is the one whose further end is nearest: the way to it, and the way on from it, are both short.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=5)
+        >>> model = ma.fit(data, steps=2, progress=False)
+        >>> model.subgoal(data.states[0], data.states[9], data).shape
+        (2,)
+        """
+        candidates = recorded.states if isinstance(recorded, Trajectories) else self._format.as_rows(recorded)
+        if len(candidates) == 0:
+            raise InputError("There is no recorded state to choose a subgoal from; give at least one.")
+        here, there = np.asarray(state)[None], np.asarray(goal)[None]
+        longer = np.maximum(self.pairwise(here, candidates)[0], self.pairwise(candidates, there)[:, 0])
+        return np.asarray(candidates[int(np.argmin(longer))])
+
     # ---------------------------------------------------------------- how far along
 
     def remaining(self, states: ArrayLike, goals: ArrayLike | Trajectories) -> np.ndarray:
@@ -195,6 +217,23 @@ class DistanceModel:
             raise InputError("The episode has no states; give at least one.")
         return Progress(times, self.remaining(states, states[-1] if goals is None else goals), self.unit)
 
+    def usual_ends(self, data: Trajectories) -> np.ndarray:
+        """The last states of those episodes that end where most do, (G, *state_shape): goals, if most succeeded.
+
+        Two ends are the same place if either is soon reached from the other, within a tenth of a usual episode. Where
+        no two episodes end in the same place, all ends count.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=5)
+        >>> model = ma.fit(data, steps=2, progress=False)
+        >>> model.usual_ends(data).shape[1:]
+        (2,)
+        """
+        ends = data.states[data.offsets[1:] - 1]
+        if len(ends) > _MOST_ENDS:
+            ends = ends[np.random.default_rng(0).permutation(len(ends))[:_MOST_ENDS]]
+        return ends[at_usual_place(self.pairwise(ends, ends), data.durations)]
+
     def coverage(self, states: ArrayLike) -> np.ndarray:
         """How far `states` (..., *state_shape) are from what was recorded, (...), in typical steps; 0 if recorded.
 
@@ -213,12 +252,12 @@ class DistanceModel:
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | Path) -> None:
-        """Write weights, architecture, provenance and a sample of recorded states to the safetensors file `path`."""
+        """Write weights, the full description of what they belong to, and provenance to one safetensors file."""
         write_model(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> DistanceModel:
-        """Read what `save` wrote to `path`. Nothing in the file is executed."""
+        """Read what `save` wrote. Nothing in the file is executed."""
         return cls(**read_model(path))
 
     def export(self, path: str | Path, part: Literal["distance", "encoder", "quasimetric"] = "distance") -> None:

@@ -95,7 +95,9 @@ def test_numbers_that_the_recorded_type_cannot_hold_are_refused(tmp_path: Path) 
         ({"encoder": {"name": "convolutional"}}, "encoder 'convolutional' cannot be run here"),
         ({"quasimetric": {"name": "own"}}, "quasimetric 'own' cannot be run here"),
         ({"format": 99}, "newer version"),
-        ({"state_shape": None}, "what its states are"),
+        ({"state_shape": None}, "does not describe the weights"),
+        ({"state_shape": [10**9]}, "does not describe the weights"),
+        ({"encoder": {"name": "mlp"}}, "does not describe the weights"),
     ],
 )
 def test_files_that_it_does_not_know_are_refused(change: dict[str, object], message: str, path: Path) -> None:
@@ -132,7 +134,10 @@ def test_nothing_heavy_is_imported() -> None:
     assert not heavy & set(loaded)
     code = "import sys, minaction.runtimes.numpy; print(*sorted(name for name in sys.modules if 'minaction.' in name))"
     ours = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert [name for name in ours if not name.startswith("minaction.runtimes")] == ["minaction.errors"]
+    assert [name for name in ours if not name.startswith("minaction.runtimes")] == [
+        "minaction._checksums",
+        "minaction.errors",
+    ]
 
 
 def test_an_environment_with_numpy_and_safetensors_alone_answers(path: Path, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ class Table:
     """Columns to leave out."""
     missing: Literal["refuse", "drop", "split"] = "refuse"
     """What to do with a missing value: refuse the table, drop the row, or split the episode there."""
+    one_hot: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
+    """Columns of whole numbers that name things (ids, modes): each becomes as many numbers, one of them 1."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,16 @@ class Train(Table):
       minaction train cliffwalking --objective maddist --steps 50000
       minaction train cliffwalking --objective maddist --set separation_weight=5 encoder.fourier=64
       minaction train log.csv --episode run_id --time stamp --states x y heading --missing split
+      minaction train MountainCar-v0 --policy random --episodes 300
+      minaction train new_log.csv --start-from runs/log-pathdist --steps 1000
       minaction train cliffwalking --set quasimetric=iqe quasimetric.component_size=8 encoder.hidden=256,256
     """
 
     data: Positional[str]
-    """A task (see `minaction tasks`) or a file: .npz, .npy, .csv, .parquet, .hdf5, .safetensors."""
-    objective: str = "pathdist"
-    """What to minimise; `minaction objectives` lists the choices."""
+    """A task (see `minaction tasks`), a file (.npz, .npy, .csv, .parquet, .hdf5, .safetensors), the folder of a LeRobot
+    or Minari data set or of Parquet files, or a Gymnasium id with --policy."""
+    objective: str | None = None
+    """What to minimise; `minaction objectives` lists the choices. pathdist by default, or that of --start-from."""
     steps: int | None = None
     """Number of gradient steps; the objective's own default if not given."""
     seeds: int = 1
@@ -54,6 +59,10 @@ class Train(Table):
     """The first seed; the others follow it."""
     episodes: int | None = None
     """How many episodes to learn from: the first ones of a file; the task's own number by default."""
+    policy: Literal["random"] | None = None
+    """Which policy acts in a Gymnasium environment, such as MountainCar-v0, to record its episodes."""
+    start_from: Path | None = None
+    """Begin with the weights of this run or model file, to continue with new data or for more steps."""
     held_out: float | None = None
     """The share of episodes that is not trained on but used for validation; by default 0.1 for a file with at least 20
     episodes, and 0 for a task."""
@@ -109,6 +118,7 @@ class Progress(Table):
     For example
       minaction progress runs/log-maddist
       minaction progress runs/log-maddist new_log.csv --goal 0.4 1.2 --out progress.csv
+      minaction progress runs/arm-pathdist my_lerobot_data --out sarm_progress.parquet --figures episodes
     """
 
     run: Positional[Path]
@@ -116,9 +126,11 @@ class Progress(Table):
     log: Positional[str | None] = None
     """A file of episodes; the file of the run by default. Columns are those of the run unless others are named."""
     goal: Annotated[tuple[float, ...], arg(metavar="NUMBER ...")] = ()
-    """The state to reach; the end of each episode of the log by default."""
+    """The state to reach, or several one after the other; where most episodes of the log end by default."""
     out: Path = Path("progress.csv")
-    """The table to write, .csv or .parquet, with one row per state."""
+    """The table to write, .csv or .parquet, with one row per state; NAME-episodes beside it holds the ranking."""
+    figures: Path | None = None
+    """Folder for a figure of every episode."""
     worst: int = 10
     """How many episodes to show."""
 
@@ -178,6 +190,44 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Agent:
+    """Learn to reach goals from recordings with actions, and see how often that succeeds in OGBench's environments.
+
+    For example
+      minaction agent train ogbench-pointmaze-medium-stitch
+      minaction agent train log.hdf5 --model runs/log-pathdist --out agents/log
+      minaction agent evaluate agents/ogbench-pointmaze-medium-stitch pointmaze-medium-v0 --gif episode.gif
+    """
+
+    action: Positional[Literal["train", "evaluate"]]
+    """train: a distance (unless --model gives one) and an agent for every seed; evaluate: OGBench's protocol."""
+    source: Positional[str]
+    """For train: a task or a file with actions; for evaluate: the folder that train wrote, or an agent's file."""
+    environment: Positional[str] = ""
+    """For evaluate: OGBench's environment, such as antmaze-large-v0."""
+    model: Path | None = None
+    """For train: a run or a model file; by default a distance is trained first."""
+    steps: int | None = None
+    """For train: gradient steps of the agent's policy."""
+    seeds: int = 1
+    """For train: how many agents, each with a distance of its own unless --model gives one."""
+    first_seed: int = 0
+    """The seeds are this number and the ones after it; for evaluate, that of starts and goals."""
+    episodes: int | None = None
+    """For train: how many episodes to learn from; for evaluate: how many of each task, OGBench's 50 by default."""
+    tasks: tuple[int, ...] = (1, 2, 3, 4, 5)
+    """For evaluate: OGBench's tasks."""
+    jobs: int | None = None
+    """For evaluate: processes; as many as there are cores by default."""
+    gif: Path | None = None
+    """For evaluate: a film of the first episode of every task, .gif."""
+    out: Path | None = None
+    """For train: the folder of the agents; agents/DATA by default."""
+    device: Device = "auto"
+    """Where to compute."""
+
+
+@dataclass(frozen=True)
 class Suite:
     """Train a grid of tasks, methods and seeds into one folder of runs.
 
@@ -216,7 +266,7 @@ class Suite:
     backend: Literal["local", "ray"] = "local"
     """Where to train: on this machine, or on a Ray cluster."""
     address: str | None = None
-    """Of the Ray cluster; the one of this machine, started if need be, by default."""
+    """Of the Ray cluster, or auto for the one that runs on this machine; by default one is started for the suite."""
     jobs: int | None = None
     """Number of worker processes on this machine; by default one on a GPU, and as many as cores and memory allow on a
     CPU."""
@@ -295,13 +345,14 @@ class Data(Table):
       minaction data make ogbench-pointmaze-giant-stitch
       minaction data info my_log.npz
       minaction data draw ogbench-antmaze-medium-explore visited.png
+      minaction data draw log.csv visited.png --episode run_id --states x y
       minaction data convert my_log.csv my_log.safetensors
     """
 
     action: Positional[Literal["list", "make", "info", "draw", "convert"]]
     """list: the data sets that can be made; make: make one (and keep it in the cache); info: describe one;
-    draw: a picture of where its states are, for mazes; convert: write one as .safetensors (ours) or .npz (OGBench's
-    layout)."""
+    draw: a picture of where its states are, in its maze or by their first two numbers (--states);
+    convert: write one as .safetensors (ours) or .npz (OGBench's layout)."""
     source: Positional[str] = ""
     """A task or a file."""
     target: Positional[str] = ""

@@ -18,7 +18,7 @@ from ._perceptron import ACTIVATIONS, Perceptron
 
 _MOST_LAYERS = 256
 
-Scaling = Literal["each", "shared", "none"]
+Scaling = Literal["each", "shared", "range", "none"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,9 @@ class MLP(Encoder):
             frequencies.
         scaling: "each" brings every input to mean 0 and standard deviation 1 over the data set. "shared" brings every
             input to mean 0 and all of them together to standard deviation 1, so that a position that varies by metres
-            counts for more than an angle. "none" leaves inputs as they are.
+            counts for more than an angle. "range" shifts every input to a minimum of 0 and scales all of them so that
+            the one with the widest range has a maximum of 1. "none" leaves inputs as they are: the network then
+            depends on the unit and the origin of the states.
 
     >>> import minaction as ma
     >>> objective = ma.MadDist(encoder=ma.MLP(hidden=(512, 256), latent=64, fourier=64))

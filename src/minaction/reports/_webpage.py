@@ -58,7 +58,7 @@ def write_page(
         "page.html",
         title=_title(found.main or found.trials),
         subtitle=_subtitle(found.trials),
-        policy=f"default-src 'none'; img-src data:; script-src {_hash(script)}; style-src {_hash(style)}",
+        policy=f"default-src 'none'; img-src data:; script-src {content_hash(script)}; style-src {content_hash(style)}",
         style=style,
         script=script,
         data=inline_json(data),
@@ -127,6 +127,6 @@ def _subtitle(trials: Sequence[Trial]) -> str:
     return " · ".join(parts)
 
 
-def _hash(text: str) -> str:
+def content_hash(text: str) -> str:
     """How a content security policy names this one script or style; the browser runs no other."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -188,9 +188,10 @@ def _published_settings(method: str, task: str) -> dict[str, Any]:
     """
     if method not in PUBLISHED:
         return {}
+    if method == "hilbert":
+        return {"averaging": 0.0, "encoder.base.scaling": "none"}
     scaling = "encoder.base.scaling" if method == "qrl" else "encoder.scaling"
-    together = {scaling: "shared"} if task in ANTS and method != "hilbert" else {}
-    return {"averaging": 0.0, **together}
+    return {"averaging": 0.0, **({scaling: "shared"} if task in ANTS else {})}
 
 
 # ---------------------------------------------------------------- choosing
