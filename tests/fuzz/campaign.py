@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import resource
 import select
@@ -38,7 +39,8 @@ def work(name: str, first: int, end: int) -> None:
 
     warnings.simplefilter("ignore")
     kind = KINDS[name]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as cache:
+        os.environ["XDG_CACHE_HOME"] = cache
         path = kind.make(Path(folder))
         good = path.read_bytes()
         before = outcome(kind, path)
@@ -86,7 +88,7 @@ def campaign(name: str, count: int, out: Path) -> dict[str, int]:
                 raise SystemExit(f"The process for {name} did not begin ({found}).")
             counts[found] += 1
             if found not in ("read", "refused"):
-                kept = out / f"{name}-{seed}"
+                kept = out / f"{name.replace('/', '-')}-{seed}"
                 kept.write_bytes(bad_file(name, seed, good, KINDS[name].is_json))
             seed += 1
             if not line:
