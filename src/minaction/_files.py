@@ -1,4 +1,4 @@
-"""Files that are either whole or absent, and never execute code: safetensors with a JSON header of ours.
+"""Files that are either complete or absent and never execute code: safetensors with a JSON header.
 
 Layout of a safetensors file, which `map_tensors` relies on::
 
@@ -7,7 +7,7 @@ Layout of a safetensors file, which `map_tensors` relies on::
                               "__metadata__": {..}}
     the rest           tensor "name" occupies bytes a..b of it, row-major
 
-Our metadata begin with a checksum of the whole file, taken with zeros in its own place.
+The metadata starts with a checksum of the whole file, computed with zeros in its own place.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .errors import DamagedFile, InputError
 
 Read = TypeVar("Read")
 
-FORMAT = 2  # raised when an older version of this package could no longer read what we write
+FORMAT = 2  # incremented when older versions of this package cannot read what this one writes
 
 _DTYPE_NAMES = {
     "float32": "F32",
@@ -53,7 +53,7 @@ _DTYPES = {name: np.dtype(dtype) for dtype, name in _DTYPE_NAMES.items()}
 
 @contextlib.contextmanager
 def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Open a temporary file beside `path` and rename it over `path` only if the block succeeds."""
+    """Write to a temporary file, and rename it to `path` only if the block succeeds."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
             os.fsync(file.fileno())
             umask = os.umask(0)
             os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files; a data set is to be shared
+            os.chmod(temporary, 0o666 & ~umask)  # mkstemp creates private files, but data sets are shared
             os.replace(temporary, path)
     except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
@@ -105,14 +105,14 @@ def _remove_abandoned(path: Path) -> None:
 
 
 def check_regular(path: str | Path) -> None:
-    """Refuse pipes and devices, from which reading may never end; what is not there is for others to say."""
+    """Refuse pipes and devices, from which reading may never end; a missing file is reported elsewhere."""
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
         raise InputError(f"{path} is a pipe or a device; give an ordinary file.")
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` (plain values, dataclasses) as indented JSON, atomically; NaN, which JSON has not, becomes null."""
+    """Write `value` (plain values, dataclasses) as indented JSON, atomically; NaN becomes null."""
     with atomic_write(path) as file:
         file.write(msgspec.json.format(_encoded(value), indent=2) + b"\n")
 
@@ -137,15 +137,15 @@ def read_json(path: str | Path, kind: type[Read] | Any = Any) -> Read:
 
 
 def append_json_lines(path: Path, rows: Iterable[Any], keep: Iterable[Any] = ()) -> None:
-    """Write `keep` and then `rows`, one to a line, atomically: the whole file anew, because it is small."""
+    """Write `keep` and then `rows`, one per line; the whole file is rewritten atomically, as it is small."""
     with atomic_write(path) as file:
         file.writelines(_encoded(row) + b"\n" for row in itertools.chain(keep, rows))
 
 
 def read_json_lines(path: Path, kind: type[Read]) -> list[Read]:
-    """The lines of a file that `append_json_lines` wrote; none where there is no file.
+    """The lines of a file that `append_json_lines` wrote; empty if there is no file.
 
-    A last line that breaks off, as a full disk or another program leaves it, does not count.
+    An incomplete last line, left by a full disk or another program, is ignored.
     """
     rows: list[Read] = []
     check_regular(path)
@@ -192,7 +192,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
 
 
 def _contents(tensors: Mapping[str, np.ndarray]) -> Iterator[memoryview]:
-    """What tensors hold, block by block."""
+    """The bytes of the tensors, block by block."""
     for tensor in tensors.values():
         for rows in row_blocks(tensor):
             if rows.size:  # of nothing there is no view
@@ -210,7 +210,7 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
 
 
 def map_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """As `read_tensors`, but memory-mapped and read-only: nothing is read until it is used."""
+    """The same as `read_tensors`, but memory-mapped and read-only: nothing is read until it is used."""
     header = _read_header(path, kind)  # also has safetensors check that offsets and file size agree
     with open(path, "rb") as file:
         (length,) = struct.unpack("<Q", file.read(8))
@@ -230,7 +230,7 @@ def map_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dic
 
 
 def verified_header(path: str | Path, kind: str) -> dict[str, Any]:
-    """The header of a file that is as it was written; DamagedFile otherwise."""
+    """The header of a file whose checksum is right; raises `DamagedFile` otherwise."""
     header = _read_header(path, kind)
     try:
         if is_as_written(path):

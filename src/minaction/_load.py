@@ -8,7 +8,10 @@ from ._model import DistanceModel
 
 
 def load(path: str | Path) -> DistanceModel:
-    """Read a model that `DistanceModel.save` or `minaction train` wrote; of a run's folder, that of its first seed.
+    """Read a model that `DistanceModel.save` or `minaction train` wrote. Nothing in the file is executed.
+
+    Args:
+        path: a model file, or the folder of a run, whose first seed is read.
 
     >>> import minaction as ma
     >>> model = ma.fit("cliffwalking", steps=1, progress=False)

@@ -1,4 +1,4 @@
-"""`DistanceModel`: a trained distance as a person uses it: ask it, search with it, save it."""
+"""`DistanceModel`: a trained distance, to measure, search, save and export."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class DistanceModel:
         return self._embed(self._format.as_array(states))
 
     def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
-        """d(s, g) for states and goals (..., *state_shape); leading axes broadcast."""
+        """d(s, g) for `states` and `goals` (..., *state_shape), whose leading axes broadcast."""
         checked, targets = self._format.as_array(states), self._format.as_array(goals)
         try:
             lead = np.broadcast_shapes(self._format.leading(checked), self._format.leading(targets))
@@ -109,20 +109,25 @@ class DistanceModel:
         return self._in_time(measure_rows(self.network.quasimetric, *flat).reshape(lead))
 
     def pairwise(self, states: ArrayLike, goals: ArrayLike) -> np.ndarray:
-        """d(s_i, g_j) for all pairs, (n, m) float32.
+        """The distances (n, m) float32 from all `states` (n, *state_shape) to all `goals` (m, *state_shape).
 
-        Needs the result, the embeddings of both sides and at most 256 MiB more, whatever n and m are.
+        Takes memory for the result, the embeddings of both sides and at most 256 MiB more, whatever n and m are.
         """
         return self._all_pairs(self._embed_rows(states), self._embed_rows(goals))
 
     def nearest(
         self, state: ArrayLike, states: ArrayLike, k: int = 10, *, direction: Literal["from", "to"] = "from"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Indices and distances of the k of `states` nearest to `state`, nearest first.
+        """The k nearest of many states, nearest first; memory stays bounded however many there are.
 
-        "from" counts the actions that lead from `state` to each; "to" those that lead back. `state` may be a batch
-        (..., *state_shape); indices and distances then have shape (..., k). Memory stays bounded however many `states`
-        there are.
+        Args:
+            state: one state, or a batch (..., *state_shape).
+            states: the candidates, (n, *state_shape).
+            k: how many to find.
+            direction: "from" measures from `state` to each candidate, "to" from each candidate to `state`.
+
+        Returns:
+            Indices into `states` and distances, both (..., k).
         """
         if direction not in ("from", "to"):
             raise InputError(f"The direction is 'from' or 'to', not {direction!r}.")
@@ -144,13 +149,33 @@ class DistanceModel:
         shape = (*self._format.leading(query), k)
         return index.reshape(shape), best.reshape(shape)
 
+    def subgoal(self, state: ArrayLike, goal: ArrayLike, recorded: ArrayLike | Trajectories) -> np.ndarray:
+        """The one of the `recorded` states (n, *state_shape) that lies halfway from `state` to `goal`.
+
+        It is the one whose further end is nearest: the way to it, and the way on from it, are both short.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=5)
+        >>> model = ma.fit(data, steps=2, progress=False)
+        >>> model.subgoal(data.states[0], data.states[9], data).shape
+        (2,)
+        """
+        candidates = recorded.states if isinstance(recorded, Trajectories) else self._format.as_rows(recorded)
+        if len(candidates) == 0:
+            raise InputError("There is no recorded state to choose a subgoal from; give at least one.")
+        here, there = np.asarray(state)[None], np.asarray(goal)[None]
+        longer = np.maximum(self.pairwise(here, candidates)[0], self.pairwise(candidates, there)[:, 0])
+        return np.asarray(candidates[int(np.argmin(longer))])
+
     # ---------------------------------------------------------------- how far along
 
     def remaining(self, states: ArrayLike, goals: ArrayLike | Trajectories) -> np.ndarray:
-        """The time from each of the states (..., *state_shape) to the nearest of the goals, (...) float32.
+        """The time from each state to the nearest goal, (...) float32.
 
-        `goals` is one state, several (G, *state_shape), or recorded episodes, whose last states are the goals: those of
-        the episodes that succeeded, `data.filter(...)`, for example.
+        Args:
+            states: (..., *state_shape).
+            goals: one state, several (G, *state_shape), or recorded episodes, whose last states are the goals: for
+                example the episodes that succeeded, `data.filter(...)`.
 
         >>> import minaction as ma
         >>> data = ma.read("cliffwalking", episodes=5)
@@ -177,8 +202,8 @@ class DistanceModel:
         """How far along an episode is at each of its states, and where it lost time.
 
         Args:
-            episode: one of recorded `Trajectories`, or its states (T, *state_shape), a step apart.
-            goals: as for `remaining`; where the episode itself ends if None.
+            episode: an `Episode` of recorded `Trajectories`, or states (T, *state_shape), one step apart.
+            goals: as for `remaining`; the last state of the episode if None.
 
         >>> import minaction as ma
         >>> data = ma.read("cliffwalking", episodes=5)
@@ -210,7 +235,7 @@ class DistanceModel:
         return ends[at_usual_place(self.pairwise(ends, ends), data.durations)]
 
     def coverage(self, states: ArrayLike) -> np.ndarray:
-        """How far states (..., *state_shape) are from what was recorded, (...), in typical steps; 0 for recorded ones.
+        """How far `states` (..., *state_shape) are from what was recorded, (...), in typical steps; 0 if recorded.
 
         A distance from or to a state that is several steps from anything recorded is a guess.
 

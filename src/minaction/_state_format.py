@@ -39,7 +39,7 @@ class StateFormat:
         if states.ndim < len(self.shape) or states.shape[states.ndim - len(self.shape) :] != self.shape:
             raise InputError(f"This model takes states of {self}, but the array given has shape {states.shape}.")
         if np.dtype(self.dtype).kind == "f" and not isinstance(states, Tracer) and not jnp.isfinite(states).all():
-            rows = np.asarray(jnp.isfinite(states)).reshape(-1, math.prod(self.shape)).all(axis=1)
+            rows: np.ndarray = np.isfinite(np.asarray(states)).reshape(-1, math.prod(self.shape)).min(axis=1)
             where = "The state" if len(rows) == 1 else f"State {int(np.argmin(rows))} of those given"
             raise InputError(f"{where} holds NaN or infinity, from which nothing is any distance away; repair it.")
         return states

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ DATA = ma.Trajectories.from_episodes(WALKS)
 SMALL = ["--objective", "maddist", "--set", "encoder.hidden=16", "encoder.latent=8", "--evaluations", "1"]
 
 
-def fit(data=DATA, *args, **options) -> ma.DistanceModel:
+def fit(data: Any = DATA, *args: Any, **options: Any) -> ma.DistanceModel:
     return ma.fit(data, *args, progress=False, **options)
 
 
@@ -76,7 +77,7 @@ def test_several_seeds_start_from_one_model():
 )
 def test_a_model_that_does_not_fit_is_refused(change, said):
     model = fit(ma.Trajectories.from_episodes(WALKS, columns=["x", "y"]), TINY, steps=2)
-    options = {"data": DATA, "steps": 1, "start_from": model, "progress": False, **change}
+    options: dict[str, Any] = {"data": DATA, "steps": 1, "start_from": model, "progress": False, **change}
     with pytest.raises(ma.InputError, match=said):
         ma.fit(**options)
 
@@ -157,9 +158,9 @@ def test_an_environment_is_recorded_by_its_id(tmp_path, monkeypatch, capsys):
     data = ma.read("MountainCar-v0", policy="random", episodes=3)
     assert data.fingerprint == ma.collect("MountainCar-v0", episodes=3).fingerprint
     assert ma.read("CliffWalking-v1", policy="random", episodes=2).state_shape == (48,)  # a choice is one-hot
-    for source, options in (("MountainCar-v9", {}), ("cliffwalking", {}), ("MountainCar-v0", {"policy": "clever"})):
+    for source, policy in (("MountainCar-v9", "random"), ("cliffwalking", "random"), ("MountainCar-v0", "clever")):
         with pytest.raises(ma.InputError):
-            ma.read(source, **{"policy": "random", **options})
+            ma.read(source, policy=policy)
 
 
 def test_ids_are_one_hot_encoded_where_asked_for(tmp_path, capsys):

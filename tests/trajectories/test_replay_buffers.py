@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium
 import numpy as np
 import pytest
@@ -17,12 +19,12 @@ class Counting(gymnasium.Env):
     action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
     episode = 2
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed=None, options=None) -> Any:
         super().reset(seed=seed)
         self.episode, self.steps = self.episode + 1, 0
         return np.array([self.episode, 0], np.float32), {}
 
-    def step(self, action):
+    def step(self, action) -> Any:
         self.steps += 1
         over, cut = self.steps == self.episode, self.episode % 2 == 0
         return np.array([self.episode, self.steps], np.float32), 0.0, over and not cut, over and cut, {}
@@ -32,11 +34,11 @@ class Choosing(Counting):
     action_space = gymnasium.spaces.Discrete(2)  # type: ignore[assignment]
     observation_space = gymnasium.spaces.Discrete(20)  # type: ignore[assignment]
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed=None, options=None) -> Any:
         super().reset(seed=seed)
         return 0, {}
 
-    def step(self, action):
+    def step(self, action) -> Any:
         return self.steps + 1, *super().step(action)[1:]
 
 

@@ -150,7 +150,9 @@ def _draw(folder: Path, episodes: Sequence[Along]) -> None:
 
     with counting_progress("drawing episodes") as show:
         for k, one in enumerate(episodes):
-            draw_episode(folder / f"episode-{k:04d}.png", one, f"Episode {k}: {one!r}")
+            end = "not finished" if one.finished_at is None else f"finished at row {one.finished_at}"
+            title = f"Episode {k}: {end}, {one.lost:.3g} {one.unit or 'actions'} lost"
+            draw_episode(folder / f"episode-{k:04d}.png", one, title)
             show(k + 1, len(episodes))
 
 

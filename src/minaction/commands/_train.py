@@ -16,6 +16,7 @@ from rich.markup import escape
 from .._locks import locked
 from .._model import DistanceModel
 from .._progress import training_progress
+from .._warm_start import objective_settings
 from ..errors import InputError
 from ..objectives import make_objective
 from ..reports import write_report
@@ -24,12 +25,12 @@ from ..training import Diverged, Evaluated, Progressed, Run, RunConfig, Training
 from ..training import train as driven
 from ..training._fit import held_out_by_default
 from ..training._run import check_free, empty_run, foreign_files, is_run
-from ..training._start import objective_settings, starting_models
-from ..training._tracking import tracking
+from ..training._start import starting_models
 from ..validation import check_data, split
 from ._options import Train
 from ._show import make_console, print_agreement, print_health
 from ._table import table_options
+from ._tracking import tracking
 
 
 def train(options: Train) -> int:

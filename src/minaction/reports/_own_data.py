@@ -106,7 +106,7 @@ def loss_curves(measurements: Sequence[Any]) -> list[dict[str, Any]]:
 def _columns(data: Trajectories) -> list[str]:
     if len(data.state_shape) > 1:
         return []  # single numbers of an image say nothing
-    return list(data.columns or (f"number {k + 1}" for k in range(data.state_shape[0])))[:_MOST_COLUMNS]
+    return list(data.columns or (f"number {k + 1}" for k in range(data.states.shape[1])))[:_MOST_COLUMNS]
 
 
 def _projection(embeddings: np.ndarray) -> np.ndarray:

@@ -1,24 +1,23 @@
-"""The front door for the common case: data in, model out."""
+"""`fit`: data in, model out."""
 
 from __future__ import annotations
 
-import signal
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, overload
 
+from .._interrupts import interruptible
 from .._model import DistanceModel
 from .._progress import training_progress
+from .._warm_start import objective_of
 from ..errors import InputError
 from ..objectives import Objective, PathDist, make_objective
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories, as_trajectories
 from ..validation import HELD_OUT, split_all
 from ._driver import Diverged, Driver, Evaluated, Event, Finished, Progressed, Training
-from ._start import objective_of, starting_models
+from ._start import starting_models
 
 
 @overload
@@ -78,26 +77,26 @@ def fit(
         data: recorded episodes, or what `read` takes (a task's name or the path of a file), or a data frame, a list of
             arrays, an array (E, T, D), a dictionary with `states`, a Minari data set, or a replay buffer of
             Stable-Baselines3 or d3rlpy.
-        objective: what is minimised: an object, a class or a name; `PathDist` if None, or that of `start_from`.
-        steps: gradient steps; as many as the objective needs by default.
-        seed: of weights and sampling.
-        seeds: several of them, trained side by side; a list of models comes back.
-        truths: true distances to compare with on the way; those of a task are known.
+        objective: what to minimise: an object, a class or a name; `PathDist` if None, or the one of `start_from`.
+        steps: the number of gradient steps; the objective's own default if None.
+        seed: the seed of weights and sampling.
+        seeds: several seeds, trained side by side; the result is then a list of models.
+        truths: true distances to compare with during training; those of a task if None.
         evaluations: how many times, evenly spaced, to compare with them.
-        name: what to call the data in the model's file.
-        held_out: the share of episodes that is not trained on but judges the model (`DistanceModel.health`). By default
-            a tenth, where there are at least 20 episodes and no truths are known; 0 trains on everything.
-        start_from: a model, or the file or run folder of one, whose weights to begin with: to go on with new data, or
-            for more steps.
-        on_event: called with everything that the driver tells: `Progressed`, `Evaluated`, `Diverged`, `Finished`.
-        progress: whether to show a bar, or lines where there is no terminal.
+        name: the name of the data in the model's file.
+        held_out: the share of episodes that is not trained on but used to validate the model (`DistanceModel.health`).
+            By default a tenth if there are at least 20 episodes and no truths are known; 0 trains on everything.
+        start_from: a model, or the file or run folder of one, whose weights to begin with: to continue with new data,
+            or for more steps.
+        on_event: called with every event: `Progressed`, `Evaluated`, `Diverged`, `Finished`.
+        progress: whether to show a progress bar, or lines if there is no terminal.
 
     Returns:
         The model, or one for each of `seeds`. Interrupted (Ctrl-C), it returns what has been learned by then, with a
         warning.
 
     Raises:
-        InputError: where the training diverges, or something given cannot be used.
+        InputError: if the training diverges, or an argument cannot be used.
 
     >>> import minaction as ma
     >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]], [[2.0], [1.0], [0.0]]])
@@ -106,7 +105,7 @@ def fit(
     0.0
     """
     all_seeds = (seed,) if seeds is None else tuple(seeds)
-    begins = _begins(start_from, len(all_seeds))
+    begins = starting_models(start_from, len(all_seeds))
     chosen = make_objective(objective) if objective is not None else objective_of(begins[0]) if begins else PathDist()
     steps = chosen.default_steps if steps is None else steps
     if not isinstance(data, str | Path):
@@ -122,17 +121,25 @@ def fit(
     share = held_out_by_default(data, truths) if held_out is None else held_out
     recorded, spared = split_all(recorded, share)
     training = Training(
-        chosen, recorded, steps, all_seeds, judged, evaluations, name or _name(data), held_out=spared, start_from=begins
+        chosen,
+        recorded,
+        steps,
+        all_seeds,
+        judged,
+        evaluations,
+        name or ("" if isinstance(data, Trajectories) else str(data)),
+        held_out=spared,
+        start_from=begins,
     )
     models = _trained(training, on_event, progress)
     return models[0] if seeds is None else models
 
 
 def _trained(training: Training, on_event: Callable[[Event], object] | None, progress: bool) -> list[DistanceModel]:
-    """The models at the end, or as they stand when the person interrupts."""
+    """The models at the end, or as they are when the user interrupts the training."""
     note = ""
     driver = Driver([training])
-    with training_progress(training.steps, shown=progress) as show, _interruptible() as interrupted:
+    with training_progress(training.steps, shown=progress) as show, interruptible() as interrupted:
         for event in driver.train():
             if on_event is not None:
                 on_event(event)
@@ -154,46 +161,7 @@ def _trained(training: Training, on_event: Callable[[Event], object] | None, pro
     return driver.models(training)
 
 
-@contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed, to be asked between two calls of compiled code; pressed again, it interrupts at once.
-
-    Raised amid a compiled call, the interrupt would lose the weights, which the call has taken over.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: False  # only the main thread may listen to signals
-        return
-    pressed = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
-
-    def press(number: int, frame: object) -> None:
-        pressed.set()
-        signal.signal(signal.SIGINT, before)
-
-    if callable(before):
-        signal.signal(signal.SIGINT, press)
-    try:
-        yield pressed.is_set
-    finally:
-        if callable(before):
-            signal.signal(signal.SIGINT, before)
-
-
-def _begins(start_from: DistanceModel | str | Path | None, count: int) -> list[DistanceModel]:
-    if start_from is None or isinstance(start_from, str | Path):
-        return starting_models(start_from, count)
-    if not isinstance(start_from, DistanceModel):
-        raise InputError(
-            f"A {type(start_from).__name__} is no model to start from; give one, or its file or run folder."
-        )
-    return [start_from] * count
-
-
 def held_out_by_default(data: Trajectories | str | Path, truths: Sequence[Truth] | None = None) -> float:
-    """A tenth of a person's own episodes; nothing where the truth is known, as of tasks."""
+    """A tenth of a user's own episodes; nothing if the truth is known, as for tasks."""
     known = truths or (not isinstance(data, Trajectories) and Source(str(data)).task is not None)
     return 0.0 if known else HELD_OUT
-
-
-def _name(data: Trajectories | str | Path) -> str:
-    return "" if isinstance(data, Trajectories) else str(data)

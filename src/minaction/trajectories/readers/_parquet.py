@@ -145,20 +145,20 @@ def _convert(path: Path, keep_actions: bool, table: TableOptions | None, kept: P
 def _whole_episodes(files: list[Any], wanted: list[str], episode: str) -> Iterator[Any]:
     """The rows in parts of about a million, each of whole episodes; an episode has to fit into memory."""
     import pyarrow as pa
-    import pyarrow.compute as compute
 
     rest, seen = None, set()
     batches = (batch for file in files for batch in file.iter_batches(_ROWS_AT_ONCE, columns=wanted))
     for batch in batches:
         part = pa.Table.from_batches([batch]).replace_schema_metadata()
         part = part if rest is None else pa.concat_tables([rest, part])
-        ids = part.column(episode).combine_chunks()
-        last = ids[len(ids) - 1]
-        begins = compute.index(compute.equal(ids, last), True).as_py()
-        if begins == 0:
+        ids = part.column(episode).unify_dictionaries().combine_chunks()
+        numbers = (ids.indices if hasattr(ids, "indices") else ids).to_numpy(zero_copy_only=False)
+        begins = int(np.flatnonzero(numbers != numbers[-1]).max(initial=-1)) + 1
+        whole = ids.slice(0, begins).unique().to_pylist()
+        if len(whole) == begins:  # there is no episode yet that has a transition
             rest = part
             continue
-        for identity in compute.unique(ids.slice(0, begins)).to_pylist():
+        for identity in whole:
             if identity in seen:
                 raise InputError(f"Episode {identity!r} goes on after another episode; sort the rows by episode.")
             seen.add(identity)

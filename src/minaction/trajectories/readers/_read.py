@@ -56,4 +56,6 @@ def _reader_for(path: Path) -> Reader:
     for reader in readers:
         if reader.signature and beginning.startswith(reader.signature):
             return reader
-    raise InputError(f"{path} is of an unknown format; known are {', '.join(known_suffixes())} and Minari folders.")
+    raise InputError(
+        f"{path} is of an unknown format; known formats are {', '.join(known_suffixes())} and Minari folders."
+    )
