@@ -30,7 +30,7 @@ def _compiled() -> Path:
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_compiled()))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 
-from jaxtyping import install_import_hook
+from jaxtyping import install_import_hook  # noqa: E402 (after the environment is set)
 
 # Array shapes in annotations are promises; with this they are kept, or a test fails.
 # (Not on modules whose constructors refuse wrong types with a sentence of their own.)
