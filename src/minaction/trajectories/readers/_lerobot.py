@@ -35,7 +35,7 @@ def is_lerobot(path: Path) -> bool:
     """Whether a folder is a LeRobot data set."""
     try:
         return "codebase_version" in json.loads((path / _INFO).read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return False
 
 
