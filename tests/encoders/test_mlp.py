@@ -54,6 +54,14 @@ def test_frequencies_have_the_spread_asked_for_input_by_input() -> None:
     assert np.asarray(features.frequencies).std(axis=0) == pytest.approx([2.0, 0.1], rel=0.03)
 
 
+def test_a_span_of_frequencies_has_every_scale_equally_often() -> None:
+    features = FourierFeatures(40_000, jnp.array([2.0]), span=64.0, key=jax.random.key(0))
+    plain = FourierFeatures(40_000, jnp.array([2.0]), key=jax.random.key(0))
+    divided = np.asarray(plain.frequencies / features.frequencies)[:, 0]
+    share = np.histogram(np.log2(divided), bins=6, range=(0, 6))[0] / len(divided)
+    np.testing.assert_allclose(share, 1 / 6, atol=0.01)
+
+
 def _scaled(states: np.ndarray, scaling: str) -> np.ndarray:
     described = MLP(hidden=(), latent=3, scaling=scaling)  # type: ignore[arg-type]
     encoder = described.build(input_statistics(states), key=jax.random.key(0))

@@ -71,6 +71,9 @@ class Quasimetric(ABC):
     name: ClassVar[str]
     symmetric: ClassVar[bool] = False
     """Whether q(x, y) = q(y, x)."""
+    greatest_difference: ClassVar[bool] = False
+    """Whether q(x, y) is max_i relu(x_i - y_i), or nearly so. Then distances to and from landmarks are an embedding
+    that never overestimates, and is exact where a shortest path goes on to a landmark or comes from one."""
 
     @abstractmethod
     def build(self, latent_size: int, *, key: PRNGKeyArray) -> QuasimetricModule:
