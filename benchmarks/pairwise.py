@@ -84,7 +84,7 @@ def measure(options: Options, make: Callable[..., Advance], **settings: Any) -> 
 
 def stated_bound(size: int) -> int:
     """What `pairwise` promises: the result, the embeddings of both sides, and `WORKING_BYTES`."""
-    from minaction._model import WORKING_BYTES
+    from minaction._blockwise import WORKING_BYTES
 
     return 4 * size * size + 2 * 4 * LATENT_SIZE * size + WORKING_BYTES
 

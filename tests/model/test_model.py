@@ -10,7 +10,7 @@ import jax
 import numpy as np
 import pytest
 
-import minaction._model
+import minaction._blockwise
 from minaction._descriptions import make
 from minaction._distance import Architecture
 from minaction._files import write_tensors
@@ -39,9 +39,9 @@ def test_distance_broadcasts() -> None:
 
 @pytest.mark.parametrize(("rows", "columns"), [(50, 50), (7, 1), (1, 100), (13, 29), (0, 5), (5, 0)])
 def test_blocks_have_one_shape_and_miss_nothing(rows: int, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minaction._model, "WORKING_BYTES", 8 * 32 * 13)
+    monkeypatch.setattr(minaction._blockwise, "WORKING_BYTES", 8 * 32 * 13)
     seen, shapes = np.zeros((rows, columns), bool), set[tuple[int, int]]()
-    for down, across in minaction._model._blocks(rows, columns, 32):
+    for down, across in minaction._blockwise.blocks(rows, columns, 32):
         seen[down, across] = True
         shapes.add(seen[down, across].shape)
     assert seen.all()
@@ -54,13 +54,13 @@ def test_pairwise_agrees_with_distance_for_any_block_size(quasimetric: str, monk
     model = untrained(quasimetric)
     expected = np.asarray(model.distance(STATES[:, None], STATES[None, :20]))
     np.testing.assert_allclose(model.pairwise(STATES, STATES[:20]), expected, rtol=1e-4, atol=1e-4)
-    monkeypatch.setattr(minaction._model, "WORKING_BYTES", 8 * 32 * 13)  # 13 pairs at a time
+    monkeypatch.setattr(minaction._blockwise, "WORKING_BYTES", 8 * 32 * 13)  # 13 pairs at a time
     np.testing.assert_allclose(model.pairwise(STATES, STATES[:20]), expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("direction", ["from", "to"])
 def test_nearest_agrees_with_sorting_all_distances(direction: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minaction._model, "WORKING_BYTES", 8 * 32 * 9)
+    monkeypatch.setattr(minaction._blockwise, "WORKING_BYTES", 8 * 32 * 9)
     model = untrained()
     queries = STATES[:3] + 0.1
     index, distance = model.nearest(queries, STATES, k=5, direction=direction)  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -107,20 +106,6 @@ def row_keys(rows: np.ndarray) -> np.ndarray:
         return flat.view(np.dtype((np.void, flat.dtype.itemsize * flat.shape[1]))).ravel()
     digests = b"".join(hashlib.blake2b(row.data, digest_size=16).digest() for row in flat)
     return np.frombuffer(digests, np.dtype((np.void, 16)))
-
-
-def concatenated(parts: Sequence[ArrayLike], episodes: Sequence[np.ndarray], what: str) -> np.ndarray:
-    arrays = [as_numbers(part, f"the {what} of episode {k}") for k, part in enumerate(parts)]
-    if len(arrays) > len(episodes):
-        raise InputError(f"There are {what} for {len(arrays)} episodes but states for {len(episodes)}.")
-    for k, episode in enumerate(episodes):
-        if k >= len(arrays) or len(arrays[k]) != len(episode):
-            given = len(arrays[k]) if k < len(arrays) else "no"
-            raise InputError(f"Episode {k} has {len(episode)} states but {given} {what}; give one per state.")
-    shapes = {array.shape[1:] for array in arrays}
-    if len(shapes) > 1:
-        raise InputError(f"The {what} have different sizes in different episodes; all need the same.")
-    return frozen(np.concatenate(arrays))
 
 
 def check_states(states: np.ndarray) -> None:
