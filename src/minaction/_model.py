@@ -8,6 +8,7 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from ._blockwise import embed_rows, measure_all_pairs, measure_rows, parts, rows_per_call, rows_within
@@ -86,7 +87,7 @@ class DistanceModel:
 
     def embed(self, states: ArrayLike) -> jax.Array:
         """The embeddings phi(s), (..., latent), of states (..., *state_shape)."""
-        return self._embed(self._format.as_array(states))
+        return jax.device_put(self._embed(self._format.as_array(states)))
 
     def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
         """d(s, g) for states and goals (..., *state_shape); leading axes broadcast."""
@@ -97,12 +98,11 @@ class DistanceModel:
             raise InputError(
                 f"States {checked.shape} and goals {targets.shape} do not broadcast; use pairwise for all pairs."
             ) from None
-        x, y = (
-            jnp.broadcast_to(self._embed(side), (*lead, self.architecture.encoder.latent_size))
-            for side in (checked, targets)
-        )
-        flat = (x.reshape(-1, x.shape[-1]), y.reshape(-1, y.shape[-1]))
-        return self._in_time(measure_rows(self.network.quasimetric, *flat).reshape(lead))
+        x, y = (self._embed(side) for side in (checked, targets))
+        if isinstance(x, Tracer) or isinstance(y, Tracer):
+            x, y = (jnp.broadcast_to(side, (*lead, side.shape[-1])).reshape(-1, side.shape[-1]) for side in (x, y))
+            return self._in_time(measure_rows(self.network.quasimetric, x, y).reshape(lead))
+        return jax.device_put(self._in_time(self._pair_by_pair(np.asarray(x), np.asarray(y), lead)))
 
     def pairwise(self, states: ArrayLike, goals: ArrayLike) -> np.ndarray:
         """d(s_i, g_j) for all pairs, (n, m) float32.
@@ -162,12 +162,9 @@ class DistanceModel:
         if len(targets) == 0:
             raise InputError("There is no goal; give at least one state.")
         sources = self._embed_rows(given.reshape(-1, *self.state_shape))
-        count = len(sources)
-        # For the next power of two rows, so that episodes of other lengths take no new program.
-        sources = np.pad(sources, [(0, (1 << max(0, count - 1).bit_length()) - count), (0, 0)], mode="edge")
         step = rows_within(4 * len(targets))
         found = [self._all_pairs(sources[part], targets).min(axis=1) for part in parts(len(sources), step)]
-        return np.concatenate(found)[:count].reshape(lead)
+        return np.concatenate(found or [np.zeros(0, np.float32)]).reshape(lead)
 
     def progress(self, episode: Episode | ArrayLike, goals: ArrayLike | Trajectories | None = None) -> Progress:
         """How far along an episode is at each of its states, and where it lost time.
@@ -230,20 +227,32 @@ class DistanceModel:
 
     # ---------------------------------------------------------------- internals
 
-    def _embed(self, checked: jax.Array) -> jax.Array:
-        """The embeddings of states that `StateFormat.as_array` made."""
-        rows = checked.reshape(-1, *self.state_shape)
-        size = rows_per_call(self.state_shape)
+    def _embed(self, checked: jax.Array | np.ndarray) -> jax.Array | np.ndarray:
+        """The embeddings of states that `StateFormat.as_array` made: an array of the host, unless it is traced."""
+        rows = (checked if isinstance(checked, Tracer) else np.asarray(checked)).reshape(-1, *self.state_shape)
+        size, latent = rows_per_call(self.state_shape), self.architecture.encoder.latent_size
         found = [embed_rows(self.network.encoder, rows[part]) for part in parts(len(rows), size)]
-        latent = self.architecture.encoder.latent_size
-        joined = jnp.concatenate(found) if found else jnp.zeros((0, latent))
+        traced = any(isinstance(one, Tracer) for one in found)
+        joined = (jnp if traced else np).concatenate(found or [np.zeros((0, latent), np.float32)])
         return joined.reshape(*self._format.leading(checked), latent)
+
+    def _pair_by_pair(self, x: np.ndarray, y: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
+        """The distances of embeddings (..., latent) that broadcast to `lead`; memory stays bounded."""
+        latent = x.shape[-1]
+        sources, targets = (
+            np.broadcast_to(np.arange(side.size // latent).reshape(side.shape[:-1]), lead).ravel() for side in (x, y)
+        )
+        x, y = x.reshape(-1, latent), y.reshape(-1, latent)
+        found = np.empty(len(sources), np.float32)
+        for part in parts(len(found), 1 << (rows_within(32 * latent).bit_length() - 1)):
+            found[part] = measure_rows(self.network.quasimetric, x[sources[part]], y[targets[part]])
+        return found.reshape(lead)
 
     def _embed_rows(self, values: ArrayLike) -> np.ndarray:
         states = self._format.as_rows(values)
         embeddings = np.empty((len(states), self.architecture.encoder.latent_size), np.float32)
         for part in parts(len(states), rows_per_call(self.state_shape)):
-            embeddings[part] = self.embed(states[part])
+            embeddings[part] = self._embed(self._format.as_array(states[part]))
         return embeddings
 
     def _all_pairs(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,10 +23,10 @@ SCRIPT = Path(__file__).parent / "page" / "model.js"
 def describe(stored: Stored) -> dict[str, Any]:
     """What `new Model(...)` takes, as JSON has it: two programs, the weights in base64, and what a state is."""
     encoder, quasimetric = _Program(stored.weights), _Program(stored.weights)
-    encode = _formulas.encoder(encoder, stored.encoder, encoder.weights)
+    encode = _formulas.encoder(cast(Any, encoder), stored.encoder, encoder.weights)
     encoder.output = encode(encoder.input()).place
-    x, y = quasimetric.input(), quasimetric.input()
-    quasimetric.output = _formulas.quasimetric(quasimetric, stored.quasimetric, quasimetric.weights)(x, y).place
+    measure = _formulas.quasimetric(cast(Any, quasimetric), stored.quasimetric, quasimetric.weights)
+    quasimetric.output = measure(quasimetric.input(), quasimetric.input()).place
     weights, places = [], {}
     for name in sorted({*encoder.used, *quasimetric.used}):
         weight = np.ascontiguousarray(stored.weights[name], "<f4")
