@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,11 +13,12 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from ._blockwise import embed_rows, measure_all_pairs, measure_rows, parts, rows_per_call, rows_within
+from ._card import card
 from ._coverage import Coverage
 from ._distance import Architecture, Distance
 from ._files import atomic_write
 from ._health import Health
-from ._model_file import Provenance, as_stored, read_model, write_model
+from ._model_file import WEIGHTS, Provenance, as_stored, read_model, write_folder, write_model
 from ._remaining import Progress
 from ._state_format import StateFormat
 from ._units import ORDINARY, Units
@@ -41,6 +43,7 @@ class DistanceModel:
         unit: the unit of the recording's clock, such as "s", and so of every distance; "" for actions.
         health: how the model did on held-out episodes; None if none were held out.
         recorded: a sample of the recorded states, from which `coverage` is measured.
+        agreement: measures of agreement by the name of the truth, such as "true (steps)"; empty if none is known.
 
     All of them are attributes too.
 
@@ -63,6 +66,7 @@ class DistanceModel:
         unit: str = "",
         health: Health | None = None,
         recorded: Coverage | None = None,
+        agreement: Mapping[str, Mapping[str, float | None]] | None = None,
     ) -> None:
         self.network = network
         self.architecture = architecture
@@ -74,6 +78,7 @@ class DistanceModel:
         self.unit = unit
         self.health = health
         self.recorded = recorded
+        self.agreement = agreement or {}
         self._format = StateFormat(self.state_shape, self.state_dtype, self.units)
 
     def __repr__(self) -> str:
@@ -202,26 +207,65 @@ class DistanceModel:
 
     # ---------------------------------------------------------------- files
 
-    def save(self, path: str | Path) -> None:
-        """Write weights, the full description of what they belong to, and provenance to one safetensors file."""
-        write_model(self, path)
+    def save(self, path: str | Path, *, licence: str = "") -> None:
+        """Write weights, the full description of what they belong to, provenance and card to one .safetensors file.
+
+        A path without a suffix becomes a folder that the Hugging Face Hub understands: `model.safetensors`,
+        `config.json` and the card as `README.md`, with `licence`, an SPDX identifier, if one is given.
+
+        >>> import minaction as ma
+        >>> model = ma.fit("cliffwalking", steps=1, progress=False)
+        >>> model.save("/tmp/minaction-hub/cliffwalking", licence="mit")
+        >>> ma.load("/tmp/minaction-hub/cliffwalking").state_shape
+        (2,)
+        """
+        if Path(path).suffix == "":
+            write_folder(self, path, licence)
+        else:
+            write_model(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> DistanceModel:
-        """Read what `save` wrote. Nothing in the file is executed."""
-        return cls(**read_model(path))
+        """Read what `save` wrote, a file or a folder. Nothing in it is executed."""
+        path = Path(path)
+        return cls(**read_model(path / WEIGHTS if path.is_dir() else path))
+
+    def card(self, licence: str = "") -> str:
+        """The model card as Markdown: data, method, settings, how right it is, licence, how to load it.
+
+        >>> import minaction as ma
+        >>> print(ma.fit("cliffwalking", steps=1, progress=False).card().splitlines()[0])
+        # Minimum action distance of cliffwalking
+        """
+        return card(self, licence=licence)
 
     def export(self, path: str | Path, part: Literal["distance", "encoder", "quasimetric"] = "distance") -> None:
         """Write an .onnx file that answers d(s, g), or its encoder or quasimetric alone, without this package.
 
-        >>> import minaction as ma
-        >>> ma.fit("cliffwalking", steps=1, progress=False).export("/tmp/minaction-encoder.onnx", "encoder")
-        """
-        if Path(path).suffix != ".onnx":
-            raise InputError(f"A model is exported to an .onnx file, not to {path}; `save` writes .safetensors.")
-        from .runtimes.onnx import serialise
+        An .html file is a page to ask the model in: it holds the weights and computes distances itself, offline.
 
-        content = serialise(as_stored(self), part)
+        >>> import minaction as ma
+        >>> model = ma.fit("cliffwalking", steps=1, progress=False)
+        >>> model.export("/tmp/minaction-encoder.onnx", "encoder")
+        >>> model.export("/tmp/minaction-page.html")
+        """
+        kind = Path(path).suffix
+        if kind not in (".onnx", ".html"):
+            raise InputError(
+                f"A model is exported to an .onnx or .html file, not to {path}; `save` writes .safetensors."
+            )
+        if kind == ".html" and part != "distance":
+            raise InputError(f"A page shows distances, not the {part} alone; export it to an .onnx file.")
+        stored = as_stored(self)
+        if kind == ".onnx":
+            from .runtimes.onnx import serialise
+
+            content = serialise(stored, part)
+        else:
+            from .runtimes.html import Facts, page
+
+            recorded = None if self.recorded is None else self.recorded.states
+            content = page(stored, Facts(_title(self), repr(self), self.columns, self.unit, recorded)).encode()
         with atomic_write(path) as file:
             file.write(content)
 
@@ -261,3 +305,7 @@ class DistanceModel:
     def _in_time(self, distances: Any) -> Any:
         """Distances in the unit of the recorded times."""
         return distances if self.units.time == 1.0 else distances * np.float32(self.units.time)
+
+
+def _title(model: DistanceModel) -> str:
+    return f"Minimum action distance of {model.provenance.data or 'unnamed data'}"

@@ -12,9 +12,10 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from ._card import card, front_matter
 from ._coverage import Coverage
 from ._distance import Architecture, Distance
-from ._files import read_tensors, write_tensors
+from ._files import atomic_write, read_tensors, write_json, write_tensors
 from ._health import Health
 from ._trees import named_leaves, with_named_leaves
 from ._units import Units
@@ -26,6 +27,7 @@ from .trajectories._arrays import KEPT
 if TYPE_CHECKING:
     from ._model import DistanceModel
 
+WEIGHTS = "model.safetensors"  # in a folder for the Hub; also known to `runtimes/_file.py`
 _RECORDED = "recorded."  # before the names of the arrays that `Coverage` keeps in a model's file
 
 
@@ -40,6 +42,9 @@ class Provenance:
     data: str = ""
     """The task or file it was trained on."""
     data_fingerprint: str = ""
+    episodes: int = 0
+    """How many of them it was trained on, and of how many states; 0 if that is not known."""
+    states: int = 0
 
 
 def write_model(model: DistanceModel, path: str | Path) -> None:
@@ -53,10 +58,31 @@ def write_model(model: DistanceModel, path: str | Path) -> None:
         "unit": model.unit,
         "provenance": asdict(model.provenance),
         "health": None if model.health is None else asdict(model.health),
+        "agreement": model.agreement,
+        "card": card(model, Path(path).name),
     }
     origin = {} if model.units.origin is None else {"origin": model.units.origin}
     recorded = {} if model.recorded is None else model.recorded.as_tensors(_RECORDED)
     write_tensors(path, "model", {**named_leaves(model.network), **origin, **recorded}, header)
+
+
+def write_folder(model: DistanceModel, path: str | Path, licence: str = "") -> None:
+    """Write `model` as a folder that the Hugging Face Hub understands: weights, what they are, and the card."""
+    folder = Path(path)
+    if (folder / "config.json").exists() and not (folder / WEIGHTS).exists():
+        raise InputError(f"{folder} holds something else, a run perhaps; choose another folder.")
+    write_model(model, folder / WEIGHTS)
+    described = {
+        "library_name": "minaction",
+        **model.architecture.as_dict(),
+        "state_shape": model.state_shape,
+        "state_dtype": model.state_dtype,
+        "columns": model.columns,
+        "unit": model.unit,
+    }
+    write_json(folder / "config.json", described)
+    with atomic_write(folder / "README.md") as file:
+        file.write((front_matter(licence) + card(model, WEIGHTS, licence)).encode())
 
 
 def read_model(path: str | Path) -> dict[str, Any]:
@@ -76,6 +102,7 @@ def read_model(path: str | Path) -> dict[str, Any]:
             "columns": tuple(map(str, header.get("columns", ()))),
             "unit": str(header.get("unit", "")),
             "health": None if header.get("health") is None else Health(**header["health"]),
+            "agreement": _agreement(header.get("agreement", {})),
             "recorded": Coverage.from_tensors(tensors, _RECORDED),
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
             "network": with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors)),
@@ -105,6 +132,13 @@ def _shape(values: Any) -> tuple[int, ...]:
     if not isinstance(values, list) or any(type(size) is not int or not 1 <= size < 1 << 31 for size in values):
         raise InputError(f"the shape of a state is {values!r}")
     return tuple(values)
+
+
+def _agreement(values: Any) -> dict[str, dict[str, float | None]]:
+    return {
+        str(truth): {str(name): None if value is None else float(value) for name, value in measures.items()}
+        for truth, measures in dict(values).items()
+    }
 
 
 def _units(origin: np.ndarray | None, step_time: Any, shape: tuple[int, ...]) -> Units:

@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "distance": (options.Distance, "_inspect"),
     "progress": (options.Progress, "_progress"),
     "export": (options.Export, "_export"),
+    "card": (options.Card, "_export"),
     "plan": (options.Plan, "_plan"),
     "suite": (options.Suite, "_suite"),
     "reproduce": (options.Reproduce, "_reproduce"),

@@ -29,8 +29,8 @@ class Facts:
     """A sample of recorded states (m, *state_shape), from which the range of every slider is taken."""
 
 
-def serialise(stored: Stored, facts: Facts) -> str:
-    """The page."""
+def page(stored: Stored, facts: Facts) -> str:
+    """The text of the page."""
     described = describe(stored)
     if described["size"] > _MOST_NUMBERS:
         raise InputError(
@@ -46,10 +46,8 @@ def serialise(stored: Stored, facts: Facts) -> str:
         "recorded": [[float(f"{number:.6g}") for number in state] for state in states[:_MOST_STATES]],
         "unit": facts.unit or "actions",
     }
-    page = _PAGES.page(
-        "ask.html", data, [SCRIPT, "ask.js"], ["ask.css"], title=facts.title, subtitle=facts.subtitle, columns=columns
-    )
-    return str(page)
+    words = {"title": facts.title, "subtitle": facts.subtitle, "columns": columns}
+    return str(_PAGES.page("ask.html", data, [SCRIPT, "ask.js"], ["ask.css"], **words))
 
 
 def _recorded(stored: Stored, sample: np.ndarray | None) -> np.ndarray:
