@@ -78,6 +78,10 @@ class _Operations:
 
     relu, selu, tanh, sigmoid = map(staticmethod, (torch.relu, torch.selu, torch.tanh, torch.sigmoid))
     sin, cos, abs, at_least = map(staticmethod, (torch.sin, torch.cos, torch.abs, torch.clamp_min))
+    exp, log, erf, sign = map(staticmethod, (torch.exp, torch.log, torch.erf, torch.sign))
+
+    def halves(self, x: torch.Tensor) -> Sequence[torch.Tensor]:
+        return torch.chunk(x, 2, dim=-1)
 
     def join(self, parts: Sequence[torch.Tensor]) -> torch.Tensor:
         return torch.cat(list(parts), dim=-1)
