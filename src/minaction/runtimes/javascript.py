@@ -102,6 +102,10 @@ class _Program:
     def split(self, x: _Value, size: int) -> _Value:
         return self.step("split", x, size=size)
 
+    def halves(self, x: _Value) -> tuple[_Value, _Value]:
+        both = self.step("halves", x)
+        return self.step("pick", both, index=0), self.step("pick", both, index=1)
+
     def join(self, parts: Sequence[_Value]) -> _Value:
         return self.step("join", *parts)
 

@@ -123,6 +123,33 @@ function covered(low, high) {
   return made;
 }
 
+/** The first and the second half of the last axis. */
+function halves(x) {
+  const size = width(x) / 2, shape = [...x.shape.slice(0, -1), size];
+  return [0, 1].map((side) => {
+    const half = array(shape);
+    for (let row = 0; row < half.values.length / size; row += 1) {
+      const start = (2 * row + side) * size;
+      half.values.set(x.values.subarray(start, start + size), row * size);
+    }
+    return half;
+  });
+}
+
+/** The error function: its series near 0, and a continued fraction for what is left of 1 further out. */
+function erf(x) {
+  const size = Math.abs(x), square = x * x;
+  if (size > 6) return Math.sign(x);
+  if (size < 2.5) {
+    let term = x, sum = x;
+    for (let k = 1; Math.abs(term) > 1e-17 * Math.abs(sum); k += 1) sum += term *= 2 * square / (2 * k + 1);
+    return 2 / Math.sqrt(Math.PI) * Math.exp(-square) * sum;
+  }
+  let fraction = size;
+  for (let k = 40; k > 0; k -= 1) fraction = size + k / 2 / fraction;
+  return Math.sign(x) * (1 - Math.exp(-square) / (Math.sqrt(Math.PI) * fraction));
+}
+
 const SELU_SCALE = 1.0507009873554805, SELU_ALPHA = 1.6732632423543772;
 
 /** What a step of a program may do. */
@@ -137,6 +164,10 @@ const OPERATIONS = {
   sigmoid: (x) => each(x, (value) => 1 / (1 + Math.exp(-value))),
   sin: (x) => each(x, Math.sin),
   cos: (x) => each(x, Math.cos),
+  exp: (x) => each(x, Math.exp),
+  log: (x) => each(x, Math.log),
+  sign: (x) => each(x, Math.sign),
+  erf: (x) => each(x, erf),
   abs: (x) => each(x, Math.abs),
   root: (x) => each(x, Math.sqrt),
   sum: (x) => reduce(x, false, 0, (sum, value) => sum + value),
@@ -147,7 +178,7 @@ const OPERATIONS = {
   at_least: (x, { least }) => each(x, (value) => Math.max(value, least)),
   pick: (all, { index }) => all[index],
   join: (...given) => join(given.slice(0, -1)), // the last are the settings
-  matmul, transpose, intervals, covered,
+  matmul, transpose, intervals, covered, halves,
 };
 
 /** Steps in order. What depends on no input is computed once. */
