@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-all lint browser format bench fuzz clean
+.PHONY: demo test test-all lint browser format bench fuzz docs release-check clean
 
 # Two stamps: `demo` needs the base install alone, so that it starts soon; everything else needs the dev extras.
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -52,5 +52,17 @@ COUNT ?= 10000
 fuzz: $(VENV)/.dev
 	$(BIN)/python tests/fuzz/campaign.py --count $(COUNT) --out fuzz
 
+# The site, strictly: a broken link or a docstring that cannot be read stops it. Then its search is asked.
+docs: browser
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site
+	$(BIN)/python -m pytest -p no:xdist tests/docs/test_site.py
+
+# Wheel and sdist, each installed into fresh environments with the lowest and the newest versions; TAG=v1.2.3 of a release.
+TAG ?=
+release-check:
+	$(PYTHON) -m venv $(VENV)-release
+	$(VENV)-release/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build twine uv
+	$(VENV)-release/bin/python tools/release_check.py --tag "$(TAG)"
+
 clean:
-	rm -rf $(VENV) demo runs fuzz
+	rm -rf $(VENV) $(VENV)-release demo runs fuzz site dist
