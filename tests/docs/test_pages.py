@@ -91,3 +91,11 @@ def test_no_block_escapes() -> None:
 def test_every_public_name_is_in_the_reference_once() -> None:
     listed = re.findall(r"^::: minaction\.(\w+)$", "\n".join(PAGES.values()), re.MULTILINE)
     assert sorted(listed) == sorted(name for name in ma.__all__ if name != "__version__")
+
+
+def test_links_between_files_of_the_repository_hold() -> None:
+    """As they are read on a code host, without the site."""
+    for path in [*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md"), *DOCS.parent.glob("reproductions/*.md")]:
+        for target in re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+            made = target == "results.md"  # by docs/site_hooks.py
+            assert "://" in target or made or (path.parent / target).exists(), (path, target)
