@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
+import msgspec
 import numpy as np
 
 from ._card import card, front_matter
@@ -95,14 +96,14 @@ def read_model(path: str | Path) -> dict[str, Any]:
             raise InputError(f"its states are of type {dtype}")
         return {
             "architecture": architecture,
-            "provenance": Provenance(**header["provenance"]),
+            "provenance": msgspec.convert(header["provenance"], Provenance),
             "state_shape": shape,
             "state_dtype": dtype,
             "units": _units(tensors.pop("origin", None), header.get("step_time", 1.0), shape),
             "columns": tuple(map(str, header.get("columns", ()))),
             "unit": str(header.get("unit", "")),
-            "health": None if header.get("health") is None else Health(**header["health"]),
-            "agreement": _agreement(header.get("agreement", {})),
+            "health": msgspec.convert(header.get("health"), Health | None),
+            "agreement": msgspec.convert(header.get("agreement", {}), dict[str, dict[str, float | None]]),
             "recorded": Coverage.from_tensors(tensors, _RECORDED),
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
             "network": with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors)),
@@ -132,13 +133,6 @@ def _shape(values: Any) -> tuple[int, ...]:
     if not isinstance(values, list) or any(type(size) is not int or not 1 <= size < 1 << 31 for size in values):
         raise InputError(f"the shape of a state is {values!r}")
     return tuple(values)
-
-
-def _agreement(values: Any) -> dict[str, dict[str, float | None]]:
-    return {
-        str(truth): {str(name): None if value is None else float(value) for name, value in measures.items()}
-        for truth, measures in dict(values).items()
-    }
 
 
 def _units(origin: np.ndarray | None, step_time: Any, shape: tuple[int, ...]) -> Units:
