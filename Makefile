@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-all lint browser format bench fuzz docs release-check clean
+.PHONY: demo test test-all lint browser format bench fuzz crash docs release-check clean
 
 # Two stamps: `demo` needs the base install alone, so that it starts soon; everything else needs the dev extras.
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -47,10 +47,15 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.training_speed
 
-# Mutations of every kind of file that is read, in processes with limits; COUNT=300 takes two minutes.
+# Mutations of every kind of file that is read, in processes with limits; COUNT=300 takes a minute or two.
 COUNT ?= 10000
 fuzz: $(VENV)/.dev
 	$(BIN)/python tests/fuzz/campaign.py --count $(COUNT) --out fuzz
+
+# Commands killed at random and on full disks (as root), until each comes to its end; KILLS=20 takes a few minutes.
+KILLS ?= 200
+crash: $(VENV)/.dev
+	$(BIN)/python tests/crash/campaign.py --kills $(KILLS) --out crash
 
 # The site, strictly: a broken link or a docstring that cannot be read stops it. Then its search is asked.
 docs: browser
@@ -65,4 +70,4 @@ release-check:
 	$(VENV)-release/bin/python tools/release_check.py --tag "$(TAG)"
 
 clean:
-	rm -rf $(VENV) $(VENV)-release demo runs fuzz site dist
+	rm -rf $(VENV) $(VENV)-release demo runs fuzz crash site dist

@@ -57,8 +57,8 @@ def test_the_baseline_draws_pairs_inside_episodes_and_horizons() -> None:
 
 
 def test_ratios_are_those_of_turns_in_the_same_round() -> None:
-    base = [Round(10, 1, 0), Round(10, 5, 0), Round(10, 1, 0)]
-    ours = [Round(40, 1, 0), Round(8, 1, 0), Round(40, 1, 0)]
+    base = [Round(10, 1, 1, 0), Round(10, 5, 5, 0), Round(10, 1, 1, 0)]
+    ours = [Round(40, 1, 1, 0), Round(8, 1, 1, 0), Round(40, 1, 1, 0)]
     found = training_speed.summary({training_speed.BASELINE: base, "ours": ours})
     assert found["ours"]["ratio"] == 4
     assert found["ours"]["steps_per_second"] == 40
@@ -66,7 +66,7 @@ def test_ratios_are_those_of_turns_in_the_same_round() -> None:
 
 
 def test_pairwise_stays_below_its_stated_memory_at_toy_size(tmp_path: Path) -> None:
-    options = pairwise.Options(size=700, among=(3000,), device="cpu", out=tmp_path / "found.json")
+    options = pairwise.Options(size=700, candidates=(3000,), device="cpu", out=tmp_path / "found.json")
     found = pairwise.main(options)
     assert 0 <= found["pairwise"]["added_bytes"] < pairwise.stated_bound(700)
     assert found["nearest"][0]["seconds"] > 0

@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SMOKE = ROOT / "tools" / "smoke.py"
+TOOLS = ROOT / "tools"
 
 
 def main() -> int:
@@ -38,6 +38,8 @@ def main() -> int:
             for name, pins in (("newest", None), ("lowest", lowest)):
                 say(f"{file.name}, {name} versions")
                 install_and_ask(Path(folder) / f"{file.suffix[1:]}-{name}", file, pins, version)
+        say(f"{wheel.name}, NumPy and safetensors alone")
+        ask_without_jax(Path(folder) / "numpy", wheel, Path(folder) / "whl-newest" / "model")
     say("everything is fine; dist/ holds what was checked")
     return 0
 
@@ -55,14 +57,32 @@ def lowest_versions(folder: Path) -> Path:
 
 def install_and_ask(folder: Path, file: Path, pins: Path | None, version: str) -> None:
     """A fresh environment with `file` and nothing of ours beside it answers as it should."""
+    constraints = [] if pins is None else ["-c", str(pins)]
+    python = installed(folder, *constraints, file)
+    asked(python, TOOLS / "smoke.py", version, folder / "model")
+    subprocess.run([folder / "bin" / "minaction", "--version"], check=True, cwd=folder)
+
+
+def ask_without_jax(folder: Path, wheel: Path, model: Path) -> None:
+    """The model that another environment saved, where there is nothing to train one with."""
+    python = installed(folder, "numpy", "safetensors")
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", wheel], check=True, cwd=folder)
+    asked(python, TOOLS / "smoke_numpy.py", model)
+
+
+def installed(folder: Path, *packages: str | Path) -> Path:
+    """The Python of a fresh environment with `packages`."""
     run("-m", "venv", str(folder))
     python = folder / "bin" / "python"
-    constraints = [] if pins is None else ["-c", str(pins)]
-    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *constraints, file]
+    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
     subprocess.run(command, check=True, cwd=folder)
+    return python
+
+
+def asked(python: Path, script: Path, *arguments: str | Path) -> None:
+    """A script run by `python`, which sees nothing of ours beside what is installed."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    subprocess.run([python, "-I", SMOKE, version], check=True, cwd=folder, env=clean)
-    subprocess.run([folder / "bin" / "minaction", "--version"], check=True, cwd=folder, env=clean)
+    subprocess.run([python, "-I", script, *arguments], check=True, cwd=python.parent, env=clean)
 
 
 def run(*arguments: str) -> None:

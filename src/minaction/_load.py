@@ -9,7 +9,10 @@ from ._model_file import WEIGHTS
 
 
 def load(path: str | Path) -> DistanceModel:
-    """Read a model that `DistanceModel.save` or `minaction train` wrote; of a run's folder, that of its first seed.
+    """Read a model that `DistanceModel.save` or `minaction train` wrote. Nothing in the file is executed.
+
+    Args:
+        path: a model file, or the folder of a run, whose first seed is read.
 
     A folder that was downloaded from the Hugging Face Hub does as well.
 

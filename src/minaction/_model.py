@@ -1,4 +1,4 @@
-"""`DistanceModel`: a trained distance as a person uses it: ask it, search with it, save it."""
+"""`DistanceModel`: a trained distance, to measure, search, save and export."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from ._card import card
 from ._coverage import Coverage
 from ._distance import Architecture, Distance
 from ._files import atomic_write
+from ._forks import note_process
 from ._health import Health
 from ._model_file import WEIGHTS, Provenance, as_stored, read_model, write_folder, write_model
-from ._remaining import Progress
+from ._remaining import Progress, at_usual_place
 from ._state_format import StateFormat
 from ._units import ORDINARY, Units
 from .errors import InputError
 from .trajectories import Episode, Trajectories
+
+_MOST_ENDS = 2000  # of episodes, which are compared with each other
 
 
 class DistanceModel:
@@ -80,6 +83,7 @@ class DistanceModel:
         self.recorded = recorded
         self.agreement = agreement or {}
         self._format = StateFormat(self.state_shape, self.state_dtype, self.units)
+        note_process()
 
     def __repr__(self) -> str:
         made = self.provenance
@@ -95,7 +99,7 @@ class DistanceModel:
         return jax.device_put(self._embed(self._format.as_array(states)))
 
     def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
-        """d(s, g) for states and goals (..., *state_shape); leading axes broadcast."""
+        """d(s, g) for `states` and `goals` (..., *state_shape), whose leading axes broadcast."""
         checked, targets = self._format.as_array(states), self._format.as_array(goals)
         try:
             lead = np.broadcast_shapes(self._format.leading(checked), self._format.leading(targets))
@@ -110,20 +114,25 @@ class DistanceModel:
         return jax.device_put(self._in_time(self._pair_by_pair(np.asarray(x), np.asarray(y), lead)))
 
     def pairwise(self, states: ArrayLike, goals: ArrayLike) -> np.ndarray:
-        """d(s_i, g_j) for all pairs, (n, m) float32.
+        """The distances (n, m) float32 from all `states` (n, *state_shape) to all `goals` (m, *state_shape).
 
-        Needs the result, the embeddings of both sides and at most 256 MiB more, whatever n and m are.
+        Takes memory for the result, the embeddings of both sides and at most 256 MiB more, whatever n and m are.
         """
         return self._all_pairs(self._embed_rows(states), self._embed_rows(goals))
 
     def nearest(
         self, state: ArrayLike, states: ArrayLike, k: int = 10, *, direction: Literal["from", "to"] = "from"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Indices and distances of the k of `states` nearest to `state`, nearest first.
+        """The k nearest of many states, nearest first; memory stays bounded however many there are.
 
-        "from" counts the actions that lead from `state` to each; "to" those that lead back. `state` may be a batch
-        (..., *state_shape); indices and distances then have shape (..., k). Memory stays bounded however many `states`
-        there are.
+        Args:
+            state: one state, or a batch (..., *state_shape).
+            states: the candidates, (n, *state_shape).
+            k: how many to find.
+            direction: "from" measures from `state` to each candidate, "to" from each candidate to `state`.
+
+        Returns:
+            Indices into `states` and distances, both (..., k).
         """
         if direction not in ("from", "to"):
             raise InputError(f"The direction is 'from' or 'to', not {direction!r}.")
@@ -145,13 +154,33 @@ class DistanceModel:
         shape = (*self._format.leading(query), k)
         return index.reshape(shape), best.reshape(shape)
 
+    def subgoal(self, state: ArrayLike, goal: ArrayLike, recorded: ArrayLike | Trajectories) -> np.ndarray:
+        """The one of the `recorded` states (n, *state_shape) that lies halfway from `state` to `goal`.
+
+        It is the one whose further end is nearest: the way to it, and the way on from it, are both short.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=5)
+        >>> model = ma.fit(data, steps=2, progress=False)
+        >>> model.subgoal(data.states[0], data.states[9], data).shape
+        (2,)
+        """
+        candidates = recorded.states if isinstance(recorded, Trajectories) else self._format.as_rows(recorded)
+        if len(candidates) == 0:
+            raise InputError("There is no recorded state to choose a subgoal from; give at least one.")
+        here, there = np.asarray(state)[None], np.asarray(goal)[None]
+        longer = np.maximum(self.pairwise(here, candidates)[0], self.pairwise(candidates, there)[:, 0])
+        return np.asarray(candidates[int(np.argmin(longer))])
+
     # ---------------------------------------------------------------- how far along
 
     def remaining(self, states: ArrayLike, goals: ArrayLike | Trajectories) -> np.ndarray:
-        """The time from each of the states (..., *state_shape) to the nearest of the goals, (...) float32.
+        """The time from each state to the nearest goal, (...) float32.
 
-        `goals` is one state, several (G, *state_shape), or recorded episodes, whose last states are the goals: those of
-        the episodes that succeeded, `data.filter(...)`, for example.
+        Args:
+            states: (..., *state_shape).
+            goals: one state, several (G, *state_shape), or recorded episodes, whose last states are the goals: for
+                example the episodes that succeeded, `data.filter(...)`.
 
         >>> import minaction as ma
         >>> data = ma.read("cliffwalking", episodes=5)
@@ -175,8 +204,8 @@ class DistanceModel:
         """How far along an episode is at each of its states, and where it lost time.
 
         Args:
-            episode: one of recorded `Trajectories`, or its states (T, *state_shape), a step apart.
-            goals: as for `remaining`; where the episode itself ends if None.
+            episode: an `Episode` of recorded `Trajectories`, or states (T, *state_shape), one step apart.
+            goals: as for `remaining`; the last state of the episode if None.
 
         >>> import minaction as ma
         >>> data = ma.read("cliffwalking", episodes=5)
@@ -190,8 +219,25 @@ class DistanceModel:
             raise InputError("The episode has no states; give at least one.")
         return Progress(times, self.remaining(states, states[-1] if goals is None else goals), self.unit)
 
+    def usual_ends(self, data: Trajectories) -> np.ndarray:
+        """The last states of those episodes that end where most do, (G, *state_shape): goals, if most succeeded.
+
+        Two ends are the same place if either is soon reached from the other, within a tenth of a usual episode. Where
+        no two episodes end in the same place, all ends count.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=5)
+        >>> model = ma.fit(data, steps=2, progress=False)
+        >>> model.usual_ends(data).shape[1:]
+        (2,)
+        """
+        ends = data.states[data.offsets[1:] - 1]
+        if len(ends) > _MOST_ENDS:
+            ends = ends[np.random.default_rng(0).permutation(len(ends))[:_MOST_ENDS]]
+        return ends[at_usual_place(self.pairwise(ends, ends), data.durations)]
+
     def coverage(self, states: ArrayLike) -> np.ndarray:
-        """How far states (..., *state_shape) are from what was recorded, (...), in typical steps; 0 for recorded ones.
+        """How far `states` (..., *state_shape) are from what was recorded, (...), in typical steps; 0 if recorded.
 
         A distance from or to a state that is several steps from anything recorded is a guess.
 

@@ -50,6 +50,11 @@ class Provenance:
 
 def write_model(model: DistanceModel, path: str | Path) -> None:
     """Write `model` to a safetensors file."""
+    write_tensors(path, "model", *contents_of(model))
+
+
+def contents_of(model: DistanceModel) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays and the header of a model's file; an agent's file holds them too."""
     header = {
         **model.architecture.as_dict(),
         "state_shape": list(model.state_shape),
@@ -64,7 +69,7 @@ def write_model(model: DistanceModel, path: str | Path) -> None:
     }
     origin = {} if model.units.origin is None else {"origin": model.units.origin}
     recorded = {} if model.recorded is None else model.recorded.as_tensors(_RECORDED)
-    write_tensors(path, "model", {**named_leaves(model.network), **origin, **recorded}, header)
+    return {**named_leaves(model.network), **origin, **recorded}, header
 
 
 def write_folder(model: DistanceModel, path: str | Path, licence: str = "") -> None:
@@ -88,7 +93,11 @@ def write_folder(model: DistanceModel, path: str | Path, licence: str = "") -> N
 
 def read_model(path: str | Path) -> dict[str, Any]:
     """The arguments of `DistanceModel` that `write_model` stored in `path`."""
-    tensors, header = read_tensors(path, "model")
+    return arguments_of(*read_tensors(path, "model"), path)
+
+
+def arguments_of(tensors: dict[str, np.ndarray], header: dict[str, Any], path: str | Path) -> dict[str, Any]:
+    """The arguments of `DistanceModel` from what `contents_of` gave; `path` is for messages."""
     try:
         architecture = Architecture.from_dict(header)
         shape, dtype = _shape(header["state_shape"]), np.dtype(header["state_dtype"]).name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from ._forks import warn_if_forked
 from ._units import ORDINARY, Units
 from .errors import InputError
 from .trajectories import shape_in_words
@@ -32,12 +34,17 @@ class StateFormat:
 
         JAX compiles a program for every new shape that it converts or copies itself.
         """
+        warn_if_forked()
         try:
             states = self._as_recorded(values)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"States must be numbers in a rectangular array ({error}).") from None
         if states.ndim < len(self.shape) or states.shape[states.ndim - len(self.shape) :] != self.shape:
             raise InputError(f"This model takes states of {self}, but the array given has shape {states.shape}.")
+        if np.dtype(self.dtype).kind == "f" and not isinstance(states, Tracer) and not jnp.isfinite(states).all():
+            rows: np.ndarray = np.isfinite(np.asarray(states)).reshape(-1, math.prod(self.shape)).min(axis=1)
+            where = "The state" if len(rows) == 1 else f"State {int(np.argmin(rows))} of those given"
+            raise InputError(f"{where} holds NaN or infinity, from which nothing is any distance away; repair it.")
         return states
 
     def as_rows(self, values: ArrayLike) -> np.ndarray:

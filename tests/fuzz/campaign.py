@@ -33,7 +33,8 @@ def work(name: str, first: int, end: int) -> None:
     """In a process of its own: read mutations one after the other, a line about each."""
     import warnings
 
-    from mutations import KINDS, outcome
+    from kinds import KINDS
+    from mutations import outcome
 
     warnings.simplefilter("ignore")
     kind = KINDS[name]
@@ -58,7 +59,7 @@ def work(name: str, first: int, end: int) -> None:
 
 def campaign(name: str, count: int, out: Path) -> dict[str, int]:
     """All mutations of one kind; how often each outcome came. A process that dies or hangs costs one mutation."""
-    from mutations import KINDS
+    from kinds import KINDS
 
     counts: Counter[str] = Counter()
     seed = 0
@@ -105,19 +106,32 @@ def main() -> None:
     if options.work:
         work(options.work[0], int(options.work[1]), int(options.work[2]))
         return
-    from mutations import KINDS
+    from kinds import KINDS
 
     options.out.mkdir(parents=True, exist_ok=True)
-    report: dict[str, object] = {"command": " ".join(sys.argv), "count": options.count, "kinds": {}}
-    failures = 0
+    kinds: dict[str, dict[str, float]] = {}
     for name in options.kinds or KINDS:
         began = time.monotonic()
-        counts = campaign(name, options.count, options.out)
-        failures += sum(number for found, number in counts.items() if found not in ("read", "refused"))
-        report["kinds"][name] = {**counts, "seconds": round(time.monotonic() - began, 1)}  # type: ignore[index]
-        print(name, report["kinds"][name], flush=True)  # type: ignore[index]
+        kinds[name] = {**campaign(name, options.count, options.out), "seconds": round(time.monotonic() - began, 1)}
+        print(name, kinds[name], flush=True)
+        report = {
+            "command": f"make fuzz COUNT={options.count}",
+            "limits": {"seconds": SECONDS, "gib": MEMORY >> 30},
+            "mutations": sum(_number(found, "read", "refused") + _failures(found) for found in kinds.values()),
+            "failures": sum(map(_failures, kinds.values())),
+            "kinds": kinds,
+        }
         (options.out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
-    sys.exit(1 if failures else 0)
+    sys.exit(1 if any(map(_failures, kinds.values())) else 0)
+
+
+def _number(counts: dict[str, float], *names: str) -> int:
+    return sum(int(counts.get(name, 0)) for name in names)
+
+
+def _failures(counts: dict[str, float]) -> int:
+    """Whatever was neither read nor refused."""
+    return _number(counts, *(name for name in counts if name not in ("read", "refused", "seconds")))
 
 
 if __name__ == "__main__":

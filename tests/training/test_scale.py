@@ -9,9 +9,9 @@ import minaction as ma
 from minaction._units import Units
 from minaction.objectives import make_objective
 
-# Hilbert takes states as they are (`scaling="none"`), as published: to it another unit is another world.
-OBJECTIVES = ("maddist", "tdmaddist", "tautdist", "plandist", "qrl", "pathdist")
+OBJECTIVES = ("maddist", "tdmaddist", "tautdist", "plandist", "qrl", "hilbert", "pathdist")
 SMALL = {
+    "hilbert": {"encoder.base.hidden": [64], "encoder.base.latent": 16},
     "qrl": {
         "encoder": {"name": "mlp", "hidden": [64], "latent": 64},
         "quasimetric": {"name": "iqe", "component_size": 8},

@@ -20,7 +20,7 @@ except ModuleNotFoundError:
     raise MissingExtra("A model in PyTorch", "pytorch") from None
 
 from . import _formulas
-from ._file import Stored, read
+from ._file import Stored, fitting, read
 
 # What describes the data or was drawn once; JAX does not train it either.
 _NOT_TRAINED = (".scale.mean", ".scale.scale", ".fourier.frequencies")
@@ -28,7 +28,9 @@ _NOT_TRAINED = (".scale.mean", ".scale.scale", ".fourier.frequencies")
 
 def load(path: str | Path) -> TorchModel:
     """Read a model file that `DistanceModel.save` or `minaction train` wrote."""
-    return TorchModel(read(path))
+    stored = read(path)
+    with fitting(path):
+        return TorchModel(stored)
 
 
 class TorchModel(torch.nn.Module):
