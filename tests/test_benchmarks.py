@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from benchmarks import large_log, memory_mapped, objective_speed, pairwise, small_suite, training_speed
+from benchmarks import large_log, latency, memory_mapped, objective_speed, pairwise, small_suite, training_speed
 from benchmarks.contender import Advance, Contender, Round
 from benchmarks.data import random_walks
 
@@ -66,7 +66,7 @@ def test_ratios_are_those_of_turns_in_the_same_round() -> None:
 
 
 def test_pairwise_stays_below_its_stated_memory_at_toy_size(tmp_path: Path) -> None:
-    options = pairwise.Options(size=700, among=(3000,), device="cpu", out=tmp_path / "found.json")
+    options = pairwise.Options(size=700, candidates=(3000,), device="cpu", out=tmp_path / "found.json")
     found = pairwise.main(options)
     assert 0 <= found["pairwise"]["added_bytes"] < pairwise.stated_bound(700)
     assert found["nearest"][0]["seconds"] > 0
@@ -135,3 +135,14 @@ def test_a_suite_that_fails_ends_its_benchmark_in_its_own_words(capfd: pytest.Ca
     with pytest.raises(SystemExit, match="2"):
         small_suite.main(small_suite.Options("clifwalking", rounds=1))
     assert "did you mean 'cliffwalking'" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_latency_is_measured_in_every_runtime(tmp_path: Path) -> None:
+    out = tmp_path / "latency.json"
+    latency.main(latency.Options(10, 40, 40, 20, 300, 1, out))
+    found = json.loads(out.read_text())["models"]["default (PathDist)"]
+    assert {"NumPy", "JAX"} <= set(found)
+    for name, taken in found.items():
+        assert taken["one query, median, us"] > 0
+        assert name == "browser" or min(*taken["all pairs"], *taken["nearest"]) > 0

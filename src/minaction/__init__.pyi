@@ -8,12 +8,16 @@ __all__ = [
     "L1",
     "L2",
     "MLP",
+    "MRN",
     "OBJECTIVES",
+    "PQE",
     "QRL",
     "QUASIMETRICS",
     "READERS",
     "TASKS",
+    "Agent",
     "Agreement",
+    "DeepNorm",
     "DistanceEnsemble",
     "DistanceModel",
     "Diverged",
@@ -56,8 +60,11 @@ __all__ = [
     "check_data",
     "collect",
     "evaluate",
+    "evaluate_agent",
     "fit",
+    "fit_agent",
     "get_task",
+    "landmarks",
     "load",
     "make_objective",
     "minimum_action_distance",
@@ -72,6 +79,10 @@ from ._ensemble import DistanceEnsemble as DistanceEnsemble
 from ._health import Health as Health
 from ._load import load as load
 from ._model import DistanceModel as DistanceModel
+from .agents import Agent as Agent
+from .agents import evaluate_agent as evaluate_agent
+from .agents import fit_agent as fit_agent
+from .agents import landmarks as landmarks
 from .encoders import ENCODERS as ENCODERS
 from .encoders import MLP as MLP
 from .encoders import Encoder as Encoder
@@ -100,7 +111,10 @@ from .objectives import make_objective as make_objective
 from .quasimetrics import IQE as IQE
 from .quasimetrics import L1 as L1
 from .quasimetrics import L2 as L2
+from .quasimetrics import MRN as MRN
+from .quasimetrics import PQE as PQE
 from .quasimetrics import QUASIMETRICS as QUASIMETRICS
+from .quasimetrics import DeepNorm as DeepNorm
 from .quasimetrics import Max as Max
 from .quasimetrics import Mean as Mean
 from .quasimetrics import Quasimetric as Quasimetric

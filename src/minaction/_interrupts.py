@@ -1,4 +1,4 @@
-"""Ctrl-C between two calls of compiled code."""
+"""Ctrl-C between two calls of compiled code instead of in the middle of one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from contextlib import contextmanager
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed, to be asked between two calls of compiled code; pressed again, it interrupts at once.
+    """Within the block, a function that says whether Ctrl-C was pressed; pressed again, it interrupts immediately.
 
-    Raised amid a compiled call, the interrupt would lose the weights, which the call has taken over.
+    For loops around compiled code: an interrupt raised during a compiled call would lose the weights, which the call
+    has taken over.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield lambda: False  # only the main thread may listen to signals
+        yield lambda: False  # only the main thread receives signals
         return
     pressed = threading.Event()
     before = signal.getsignal(signal.SIGINT)

@@ -18,7 +18,7 @@ from ._table import table_words
 
 
 def data(options: Data) -> int:
-    """Carry the command out."""
+    """Run the command."""
     if options.action == "list":
         return _list()
     if not options.source:

@@ -1,4 +1,4 @@
-"""`minaction evaluate` and `minaction distance`: ask a trained model."""
+"""`minaction evaluate` and `minaction distance`."""
 
 from __future__ import annotations
 

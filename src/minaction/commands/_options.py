@@ -137,21 +137,44 @@ class Progress(Table):
 
 @dataclass(frozen=True)
 class Export:
-    """Write a model as an ONNX graph, which answers without this package.
+    """Write a model as an ONNX graph or as an offline page, which answer without this package.
 
     For example
       minaction export runs/cliffwalking-maddist model.onnx
+      minaction export runs/cliffwalking-maddist page.html
       minaction export runs/cliffwalking-maddist encoder.onnx --part encoder --seed 2
     """
 
     run: Positional[Path]
     """Folder of a run, or a model file."""
     output: Positional[Path]
-    """The .onnx file to write."""
+    """The .onnx or .html file to write; a page holds up to 500 recorded states."""
     part: Literal["distance", "encoder", "quasimetric"] = "distance"
     """distance: of two states; encoder: states to embeddings; quasimetric: the distance of two embeddings."""
     seed: int | None = None
     """The seed whose model to export; the run's first seed by default."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """Write the card of a model as Markdown: data, method, settings, how right it is, licence, how to load it.
+
+    For example
+      minaction card runs/cliffwalking-pathdist
+      minaction card runs/my_log-pathdist -o CARD.md --licence cc-by-4.0
+      minaction card runs/my_log-pathdist --folder hub/my-distance
+    """
+
+    run: Positional[Path]
+    """Folder of a run, or a model file."""
+    output: Annotated[Path | None, arg(aliases=["-o"])] = None
+    """The file to write; printed by default."""
+    folder: Path | None = None
+    """A folder to write for the Hugging Face Hub instead: the card, the weights, and what they are."""
+    licence: str = ""
+    """Of the model: an SPDX identifier, such as mit or cc-by-4.0."""
+    seed: int | None = None
+    """Which of a run's models; that of its first seed by default."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +208,44 @@ class Plan:
     """Number of steps to execute before planning again."""
     seed: int = 0
     """The seed of starts, goals and candidates."""
+    device: Device = "auto"
+    """Where to compute."""
+
+
+@dataclass(frozen=True)
+class Agent:
+    """Learn to reach goals from recordings with actions, and see how often that succeeds in OGBench's environments.
+
+    For example
+      minaction agent train ogbench-pointmaze-medium-stitch
+      minaction agent train log.hdf5 --model runs/log-pathdist --out agents/log
+      minaction agent evaluate agents/ogbench-pointmaze-medium-stitch pointmaze-medium-v0 --gif episode.gif
+    """
+
+    action: Positional[Literal["train", "evaluate"]]
+    """train: a distance (unless --model gives one) and an agent for every seed; evaluate: OGBench's protocol."""
+    source: Positional[str]
+    """For train: a task or a file with actions; for evaluate: the folder that train wrote, or an agent's file."""
+    environment: Positional[str] = ""
+    """For evaluate: OGBench's environment, such as antmaze-large-v0."""
+    model: Path | None = None
+    """For train: a run or a model file; by default a distance is trained first."""
+    steps: int | None = None
+    """For train: gradient steps of the agent's policy."""
+    seeds: int = 1
+    """For train: how many agents, each with a distance of its own unless --model gives one."""
+    first_seed: int = 0
+    """The seeds are this number and the ones after it; for evaluate, that of starts and goals."""
+    episodes: int | None = None
+    """For train: how many episodes to learn from; for evaluate: how many of each task, OGBench's 50 by default."""
+    tasks: tuple[int, ...] = (1, 2, 3, 4, 5)
+    """For evaluate: OGBench's tasks."""
+    jobs: int | None = None
+    """For evaluate: processes; as many as there are cores by default."""
+    gif: Path | None = None
+    """For evaluate: a film of the first episode of every task, .gif."""
+    out: Path | None = None
+    """For train: the folder of the agents; agents/DATA by default."""
     device: Device = "auto"
     """Where to compute."""
 
@@ -228,7 +289,7 @@ class Suite:
     backend: Literal["local", "ray"] = "local"
     """Where to train: on this machine, or on a Ray cluster."""
     address: str | None = None
-    """Of the Ray cluster; the one of this machine, started if need be, by default."""
+    """Of the Ray cluster, or auto for the one that runs on this machine; by default one is started for the suite."""
     jobs: int | None = None
     """Number of worker processes on this machine; by default one on a GPU, and as many as cores and memory allow on a
     CPU."""

@@ -1,4 +1,4 @@
-"""`minaction report`: runs and suites as one page to look at, with figures and tables for papers where asked for."""
+"""`minaction report`: runs and suites as one page, with figures and tables for papers if asked for."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ._show import make_console
 
 
 def report(options: Report) -> int:
-    """Carry the command out."""
+    """Run the command."""
     console = make_console()
 
     def say(text: str) -> None:

@@ -26,11 +26,11 @@ from ..training import train as driven
 from ..training._fit import held_out_by_default
 from ..training._run import check_free, empty_run, foreign_files, is_run
 from ..training._start import starting_models
-from ..training._tracking import tracking
 from ..validation import check_data, split
 from ._options import Train
 from ._show import make_console, print_agreement, print_health
 from ._table import table_options
+from ._tracking import tracking
 
 
 def train(options: Train) -> int:
@@ -131,12 +131,12 @@ def _begun(path: Path, config: RunConfig, overwrite: bool) -> Iterator[Run]:
         if place != path and is_run(place) and Run.open(place).config != config:
             empty_run(place)  # what an interrupted --overwrite with other settings left
         begun = not is_run(place)
-        run = Run.create(place, config)
-        run.tidy()
         try:
+            run = Run.create(place, config)
+            run.tidy()
             yield run
         except BaseException:
-            if begun and not run.checkpoints and not run.finished:
+            if begun and not any(place.glob("checkpoint-*")) and not (place / "results.json").exists():
                 empty_run(place)
                 if made:
                     place.rmdir()

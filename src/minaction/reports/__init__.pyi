@@ -11,7 +11,6 @@ from ._run import is_own as is_own
 from ._run import write_report as write_report
 from ._summary import report_tables as report_tables
 from ._tables import Row as Row
-from ._tables import agreement_markdown as agreement_markdown
 from ._tables import agreement_table as agreement_table
 from ._tables import rows_by_range as rows_by_range
 from ._tables import rows_by_truth as rows_by_truth

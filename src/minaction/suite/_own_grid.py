@@ -66,7 +66,7 @@ def own_grid(path: Path, seeds: int | None = None, steps: int | None = None) -> 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise InputError(f"There is no file {path}; give paper, ablations or a .toml file.") from None
     except OSError as error:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._mapped import read_rows
 from .._units import Units
-from ..objectives import Objective
+from ..objectives import TrainingObjective
 from ..trajectories import Trajectories
 
 # Memory for the rows of one chunk; there are two at a time, one being trained on and one being read.
@@ -22,7 +22,7 @@ _CHUNK_BYTES = 64 << 20
 class HostFeed:
     """Samples with the objective's own `sample`, reads the rows, and renumbers the batch to index them."""
 
-    def __init__(self, objective: Objective, data: Trajectories, tables: Any, units: Units) -> None:
+    def __init__(self, objective: TrainingObjective, data: Trajectories, tables: Any, units: Units) -> None:
         self._states = data.states
         self._units = units
         self._more = objective.more_states(tables)

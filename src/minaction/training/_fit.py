@@ -121,14 +121,22 @@ def fit(
     share = held_out_by_default(data, truths) if held_out is None else held_out
     recorded, spared = split_all(recorded, share)
     training = Training(
-        chosen, recorded, steps, all_seeds, judged, evaluations, name or _name(data), held_out=spared, start_from=begins
+        chosen,
+        recorded,
+        steps,
+        all_seeds,
+        judged,
+        evaluations,
+        name or ("" if isinstance(data, Trajectories) else str(data)),
+        held_out=spared,
+        start_from=begins,
     )
     models = _trained(training, on_event, progress)
     return models[0] if seeds is None else models
 
 
 def _trained(training: Training, on_event: Callable[[Event], object] | None, progress: bool) -> list[DistanceModel]:
-    """The models at the end, or as they stand when the person interrupts."""
+    """The models at the end, or as they are when the user interrupts the training."""
     note = ""
     driver = Driver([training])
     with training_progress(training.steps, shown=progress) as show, interruptible() as interrupted:
@@ -157,7 +165,3 @@ def held_out_by_default(data: Trajectories | str | Path, truths: Sequence[Truth]
     """A tenth of a user's own episodes; nothing if the truth is known, as for tasks."""
     known = truths or (not isinstance(data, Trajectories) and Source(str(data)).task is not None)
     return 0.0 if known else HELD_OUT
-
-
-def _name(data: Trajectories | str | Path) -> str:
-    return "" if isinstance(data, Trajectories) else str(data)

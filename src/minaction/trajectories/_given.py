@@ -1,4 +1,4 @@
-"""`as_trajectories`: whatever form people have their recordings in."""
+"""`as_trajectories`: converts data in other forms."""
 
 from __future__ import annotations
 

@@ -76,13 +76,13 @@ class ShapedReward(gymnasium.Wrapper):
         self._potential: float | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start an episode."""
+        """Start an episode; `seed` and `options` are passed to the environment."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._potential = self.potential(observation)
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Act; the reward includes the shaping."""
+        """Take `action`; the reward includes the shaping."""
         if self._potential is None:
             raise InputError("The environment has no state yet; call reset first.")
         observation, reward, terminated, truncated, info = self.env.step(action)
@@ -93,7 +93,7 @@ class ShapedReward(gymnasium.Wrapper):
         return observation, float(reward) + shaping, terminated, truncated, told
 
     def potential(self, observation: Any) -> float:
-        """Phi of an observation that does not end the episode."""
+        """Phi of an `observation` that does not end the episode."""
         state = as_state(self.env.observation_space, observation)
         distance = float(np.asarray(self.model.distance(state, self.goal)))
         if not np.isfinite(distance):

@@ -18,11 +18,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..._files import check_regular
 from ...errors import InputError
 from .._dataset import Trajectories
 from ._checks import list_names, naming, parsing, refuse_if_too_large
 from ._columns import Column, Roles, TableOptions
-from ._parquet import import_arrow
+from ._parquet import import_arrow, unpacked_sizes
 from ._tables import from_arrow
 
 _INFO = Path("meta") / "info.json"
@@ -34,15 +35,17 @@ _MOST_NUMBERS = 10_000  # of a key: more are an image
 def is_lerobot(path: Path) -> bool:
     """Whether a folder is a LeRobot data set."""
     try:
-        return "codebase_version" in json.loads((path / _INFO).read_text())
-    except (OSError, ValueError, TypeError, RecursionError):
+        check_regular(path / _INFO)
+        described = json.loads((path / _INFO).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
         return False
+    return isinstance(described, dict) and "codebase_version" in described
 
 
 def read_lerobot(folder: Path, keep_actions: bool, options: TableOptions | None) -> Trajectories:
     """The episodes of a data set; unless keys are named, all low-dimensional `observation.*` make the state."""
     with naming(folder), parsing(folder, "a LeRobot data set"):
-        info = json.loads((folder / _INFO).read_text())
+        info = json.loads((folder / _INFO).read_text("utf-8"))
         features = info["features"]
         chosen = _chosen(features, options or TableOptions())
         files = sorted((folder / "data").rglob("*.parquet"), key=_place)
@@ -90,12 +93,11 @@ def _read(files: list[Path], wanted: list[str]) -> Any:
     import pyarrow.parquet as parquet
 
     opened = [parquet.ParquetFile(path) for path in files]
-    cells = sum(file.metadata.num_rows for file in opened) * len(wanted)
-    stored = sum(path.stat().st_size for path in files)
-    refuse_if_too_large(files[0].parent, "the data set", 8 * cells, stored)
     for path, file in zip(files, opened, strict=True):
         if missing := set(wanted) - set(file.schema_arrow.names):
             raise InputError(f"{path.name} lacks {list_names(sorted(missing))}; download the data set again.")
+    for unpacked in unpacked_sizes(opened, wanted):
+        refuse_if_too_large(files[0].parent, "the data set", unpacked, sum(path.stat().st_size for path in files))
     return pa.concat_tables([file.read(columns=wanted).replace_schema_metadata() for file in opened])
 
 

@@ -27,6 +27,7 @@ from ._tables import from_arrow
 
 SUFFIXES = (".parquet", ".pq")
 _ROWS_AT_ONCE = 1 << 20
+_LITTLE = 1 << 28  # bytes, which any machine has
 _VERSION = 1  # of what is kept; raised when the same log would be read otherwise
 
 
@@ -52,14 +53,32 @@ def read_parquet(path: Path, keep_actions: bool, table: TableOptions | None = No
 
         files = [_opened(file) for file in parquet_files(path)]
         roles, wanted = _wanted(files, keep_actions, table)
-        groups = [file.metadata.row_group(k) for file in files for k in range(file.metadata.num_row_groups)]
-        pieces = [group.column(k) for group in groups for k in range(group.num_columns)]
-        pieces = [piece for piece in pieces if _belongs(piece.path_in_schema, wanted)]
-        # Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory.
-        unpacked = max(sum(piece.total_uncompressed_size for piece in pieces), 8 * sum(p.num_values for p in pieces))
-        refuse_if_too_large(path, "the table", unpacked, sum(file.stat().st_size for file in parquet_files(path)))
+        stored = sum(file.stat().st_size for file in parquet_files(path))
+        for unpacked in unpacked_sizes(files, wanted):
+            refuse_if_too_large(path, "the table", unpacked, stored)
         parts = [file.read(columns=wanted).replace_schema_metadata() for file in files]
         return from_arrow(pa.concat_tables(parts), roles, keep_actions)
+
+
+def unpacked_sizes(files: list[Any], wanted: list[str]) -> Iterator[int]:
+    """Bounds on what the wanted columns take in memory, of which none may be too large.
+
+    Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory. What
+    the file says of a single column is looked at only where that may be more, and after a row of it was read: pyarrow
+    26 aborts the process where it is damaged in some ways, while reading raises an error.
+    """
+    from pyarrow.types import is_nested
+
+    groups = [(file, k) for file in files for k in range(file.metadata.num_row_groups)]
+    nested = [name for name in wanted if is_nested(files[0].schema_arrow.field(name).type)]
+    yield 8 * sum(file.metadata.row_group(k).num_rows for file, k in groups) * len(wanted)
+    if nested or sum(file.metadata.row_group(k).total_byte_size for file, k in groups) > _LITTLE:
+        pieces = []
+        for file, k in groups:
+            next(file.iter_batches(batch_size=1, row_groups=[k], columns=wanted), None)
+            places = [place for place in range(len(file.schema)) if _belongs(file.schema.column(place).path, wanted)]
+            pieces += [file.metadata.row_group(k).column(place) for place in places]
+        yield max(sum(piece.total_uncompressed_size for piece in pieces), 8 * sum(p.num_values for p in pieces))
 
 
 def map_parquet(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
