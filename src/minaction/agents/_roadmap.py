@@ -18,7 +18,7 @@ from ..recorded import RecordedDistance
 _APART = 1e6  # between states that differ in an input that must agree: as good as infinitely far
 _DOORS = 8  # nodes near a state by which it may join the graph
 _BESIDE = 0.5  # typical moves further away than the nearest of them
-_WIDE_DOORS, _WIDE = 256, 4.0
+_WIDE_DOORS, _WIDE = 512, 10.0
 _GOALS_REMEMBERED = 16
 _NEIGHBOURS = 24
 
