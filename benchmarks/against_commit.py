@@ -1,12 +1,14 @@
 """Training speed of this tree against an earlier commit, in turns: `python -m benchmarks.against_commit COMMIT`.
 
 Each version trains in a process of its own, pinned to one core, and they take turns of a few seconds, so that noise
-affects both alike. What counts is CPU time per step, which other processes disturb less than wall time.
+affects both alike. What counts is CPU time per step, which other processes disturb less than wall time. The compiled
+programs are compared too: where they are equal but for names, a difference in speed is noise.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -43,13 +45,14 @@ class Options:
     seconds: float = 2.0
     """How long one turn takes."""
     rounds: int = 15
-    """How many turns each version has."""
+    """How many turns each version has; 0 compares the compiled programs only."""
     out: Path | None = None
     """A JSON file to write the findings to."""
 
 
-def pinned(source: str, task: str, objective: str, seeds: int) -> Advance:
-    """Training with the package in the folder `source`, on one core."""
+def pinned(source: str, dump: str, task: str, objective: str, seeds: int) -> Advance:
+    """Training with the package in the folder `source`, on one core; XLA writes its programs to `dump`."""
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={dump} --xla_dump_hlo_as_text"
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     sys.path.insert(0, source)
@@ -70,12 +73,23 @@ def extract(commit: str, folder: Path) -> Path:
     return folder / "src"
 
 
-def compare(case: str, before: Path, options: Options) -> dict[str, list[Round]]:
-    """The turns of both versions on one case; which of them begins alternates."""
+def program(dump: Path) -> str:
+    """The optimised training program without what does not affect it: metadata, numbering, and names of weights."""
+    (path,) = dump.glob("*jit_chunk.cpu_after_optimizations.txt")
+    text = re.sub(r",? ?metadata=\{[^}]*\}", "", path.read_text())
+    text = re.sub(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n(.+\n)*", "", text, flags=re.MULTILINE)
+    return re.sub(r"%?state_\w+", "weights", re.sub(r"\.\d+", "", text))
+
+
+def compare(case: str, before: Path, folder: Path, options: Options) -> tuple[bool, dict[str, list[Round]]]:
+    """Whether both versions have the same program, and their turns; which of them begins alternates."""
     sources = {"before": before, "after": Path("src").resolve()}
+    dumps = {name: folder / re.sub(r"\W+", "-", f"{case} {name}") for name in sources}  # flags end at a space
     with ExitStack() as stack:
         contenders = {
-            name: stack.enter_context(Contender(pinned, device="cpu", source=str(source), **CASES[case]))
+            name: stack.enter_context(
+                Contender(pinned, device="cpu", source=str(source), dump=str(dumps[name]), **CASES[case])
+            )
             for name, source in sources.items()
         }
         for contender in contenders.values():
@@ -84,7 +98,20 @@ def compare(case: str, before: Path, options: Options) -> dict[str, list[Round]]
         for number in range(options.rounds):
             for name in sorted(contenders, reverse=bool(number % 2)):
                 turns[name].append(contenders[name].run(options.seconds))
-    return turns
+    return program(dumps["before"]) == program(dumps["after"]), turns
+
+
+def summary(turns: dict[str, list[Round]]) -> dict[str, Any]:
+    """CPU time per step of every turn, and the ratio of the medians."""
+    costs = {name: [1e3 * turn.cpu_seconds / turn.units for turn in found] for name, found in turns.items()}
+    paired = [b / a for b, a in zip(costs["before"], costs["after"], strict=True)]
+    return {
+        "cpu_milliseconds_per_step": costs,
+        "steps_per_second": {name: [turn.rate for turn in found] for name, found in turns.items()},
+        "speed_after_by_before": median(costs["before"]) / median(costs["after"]),
+        "median_of_paired_ratios": median(paired),
+        "paired_ratios": [min(paired), max(paired)],
+    }
 
 
 def main(options: Options) -> dict[str, Any]:
@@ -98,28 +125,14 @@ def main(options: Options) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         before = extract(options.commit, Path(folder))
         for case in options.only:
-            turns = compare(case, before, options)
-            costs = {name: [1e3 * turn.cpu_seconds / turn.units for turn in found] for name, found in turns.items()}
-            ratio = median(costs["before"]) / median(costs["after"])
-            paired = [b / a for b, a in zip(costs["before"], costs["after"], strict=True)]
-            findings["cases"][case] = {
-                "cpu_milliseconds_per_step": costs,
-                "steps_per_second": {name: [turn.rate for turn in found] for name, found in turns.items()},
-                "speed_after_by_before": ratio,
-                "median_of_paired_ratios": median(paired),
-            }
-            rows.append(
-                (
-                    case,
-                    *(f"{median(costs[name]):.3f}" for name in ("before", "after")),
-                    f"{ratio:.3f}",
-                    f"{median(paired):.3f}",
-                    f"{min(paired):.2f} to {max(paired):.2f}",
-                )
-            )
+            same, turns = compare(case, before, Path(folder), options)
+            found = summary(turns) if options.rounds else {}
+            findings["cases"][case] = {"same_program": same, **found}
+            numbers = (f"{found[key]:.3f}" for key in ("speed_after_by_before", "median_of_paired_ratios") if found)
+            rows.append((case, "yes" if same else "no", *numbers))
             result.write(options.out, findings)
-    columns = ("training", "before, CPU ms per step", "after", "speed after / before", "paired", "over the rounds")
-    result.show(f"This tree against {options.commit} on one core", columns, rows)
+    columns = ("training", "same program", "speed after / before", "median of pairs")
+    result.show(f"This tree against {options.commit} on one core", columns if options.rounds else columns[:2], rows)
     return findings
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "distance": (options.Distance, "_inspect"),
     "progress": (options.Progress, "_progress"),
     "export": (options.Export, "_export"),
+    "card": (options.Card, "_export"),
     "plan": (options.Plan, "_plan"),
     "agent": (options.Agent, "_agent"),
     "suite": (options.Suite, "_suite"),
@@ -55,9 +57,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"minaction: {error}", file=sys.stderr)
         return 2
+    except PermissionError as error:
+        print(
+            f"minaction: {_place(error)}you have no permission; choose another place, or ask for it.", file=sys.stderr
+        )
+        return 2
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one has nothing more to stop
         print("minaction: stopped; the same command continues from the last checkpoint.", file=sys.stderr)
         return 130
+
+
+def _place(error: OSError) -> str:
+    name = error.filename
+    return f"{os.fsdecode(name)}: " if isinstance(name, str | bytes) else ""
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:

@@ -36,6 +36,7 @@ class Registry(Mapping[str, Member], Generic[Member]):
         self._own = own
         self._loaded: dict[str, Member] = {}
         self._registered: dict[str, Member] = {}
+        self._found: dict[str, EntryPoint] | None = None
 
     def register(self, name: str, member: Member) -> None:
         """Add a member under a name that is not taken. Running the same definition again replaces it."""
@@ -83,7 +84,9 @@ class Registry(Mapping[str, Member], Generic[Member]):
         return self._loaded
 
     def _installed(self) -> dict[str, EntryPoint]:
-        return {found.name: found for found in entry_points(group=self.group)}
+        if self._found is None:  # looked for once: it takes some milliseconds, and a report asks thousands of times
+            self._found = {found.name: found for found in entry_points(group=self.group)}
+        return self._found
 
     def _load(self, offered: EntryPoint) -> Member:
         try:

@@ -44,7 +44,7 @@ TINY: dict[str, dict[str, Any]] = {
 # The loss of TautDist need not fall: a weight in it rises, and so does the length that slack is measured by.
 FALLING = {"tautdist": "strain"}
 EXPECTED_TERMS = {
-    "pathdist": {"path", "unreachable", "bound"},
+    "pathdist": {"path", "embedding", "bound"},
     "tautdist": {"slack", "strain", "overstretched", "above_median", "median"},
     "maddist": {"trajectory", "separation", "constraint"},
     "tdmaddist": {"trajectory", "random_goal", "constraint", "bootstrap_tighter"},

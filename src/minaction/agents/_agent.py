@@ -24,11 +24,17 @@ _FAR = 6.0  # typical moves from anything recorded: a goal out there is a guess
 
 
 class Agent:
-    """Acts to reach goals; made by `minaction.fit_agent`. No simulator is asked.
+    """Acts to reach goals, without a simulator; made by `minaction.fit_agent`.
 
-    `model` is the distance that the recordings were weighed by, `roadmap` the graph on which ways are found, `policy`
-    what leads to a subgoal `lookahead` away. The way is found anew in every step, so that an agent that drifts off it
-    goes on from where it is.
+    The way to a goal is computed again in every step, so that an agent that drifts off it continues from where it is.
+
+    Args:
+        model: the distance that recorded actions were weighted by.
+        roadmap: the graph of recorded states on which ways are found; None to head straight for the goal.
+        policy: the network that acts towards a nearby subgoal.
+        architecture: describes `policy`.
+        units: the origin and the typical step of the recording.
+        lookahead: how far away subgoals are, in time.
 
     >>> import minaction as ma
     >>> data = ma.read("cliffwalking", episodes=50, keep_actions=True)
@@ -61,23 +67,23 @@ class Agent:
         return self.architecture.actions
 
     def act(self, observation: ArrayLike, goal: ArrayLike) -> Any:
-        """The action in a state (D,) on the way to a goal (D,): numbers (A,), or the number of a choice.
+        """The action in a state, `observation` (D,), on the way to `goal` (D,): numbers (A,), or a choice's number.
 
-        A goal that lies outside what was recorded, or to which no recorded path leads, is warned of once.
+        Warns once of a goal that is far from anything recorded, or to which no recorded path leads.
         """
         way = self.way(observation, goal)
         self._warn(way, np.asarray(goal))
         return self.towards(observation, way.subgoal)
 
     def way(self, observation: ArrayLike, goal: ArrayLike) -> Way:
-        """Where to head for next to reach the goal, and how long the way is."""
+        """Where to head for next from `observation` (D,) to reach `goal` (D,), and how long the way is."""
         state, target = self._checked(observation, "observation"), self._checked(goal, "goal")
         if self.roadmap is None:
             return Way(target, float(self.model.distance(state, target)), 0.0, 0.0)
         return self.roadmap.way(state, target, self.lookahead)
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
-        """The local policy's action in a state (D,) towards a subgoal (D,) that is near."""
+        """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
         here, there = (self.units.centred(np.asarray(side)[None]) for side in (observation, subgoal))
         return self.actions.decode(np.asarray(self._policy(here, there))[0])
 
@@ -87,12 +93,12 @@ class Agent:
         return jax.jit(lambda states, subgoals: policy(states, subgoals))
 
     def save(self, path: str | Path) -> None:
-        """Write policy, roadmap and model to one safetensors file."""
+        """Write policy, roadmap and model to the safetensors file `path`."""
         write_agent(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Agent:
-        """Read what `save` wrote. Nothing in the file is executed."""
+        """Read what `save` wrote to `path`. Nothing in the file is executed."""
         return cls(**read_agent(path))
 
     def _warn(self, way: Way, goal: np.ndarray) -> None:

@@ -94,9 +94,16 @@ def evaluate_agent(
     workers: int | None = None,
     progress: OnProgress | None = None,
 ) -> AgentEvaluation:
-    """Let an agent act in one of OGBench's environments, such as "pointmaze-medium-v0", one process on each core.
+    """Let an agent act in one of OGBench's environments and count how often it reaches its goals.
 
-    The same seed gives the same starts and goals, and the same result.
+    Args:
+        agent: the agent.
+        environment: the name of the environment, such as "pointmaze-medium-v0".
+        tasks: which of the five tasks, 1 to 5.
+        episodes: the number of episodes per task.
+        seed: the same seed gives the same starts and goals, and the same result.
+        workers: the number of processes; one per core if None.
+        progress: called with how many episodes are done and how many there are.
 
     >>> import minaction as ma
     >>> agent = ma.Agent.load("agents/medium/agent-seed0.safetensors")  # doctest: +SKIP

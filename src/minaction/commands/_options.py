@@ -27,6 +27,8 @@ class Table:
     """Columns to leave out."""
     missing: Literal["refuse", "drop", "split"] = "refuse"
     """What to do with a missing value: refuse the table, drop the row, or split the episode there."""
+    one_hot: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
+    """Columns of whole numbers that name things (ids, modes): each becomes as many numbers, one of them 1."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,16 @@ class Train(Table):
       minaction train cliffwalking --objective maddist --steps 50000
       minaction train cliffwalking --objective maddist --set separation_weight=5 encoder.fourier=64
       minaction train log.csv --episode run_id --time stamp --states x y heading --missing split
+      minaction train MountainCar-v0 --policy random --episodes 300
+      minaction train new_log.csv --start-from runs/log-pathdist --steps 1000
       minaction train cliffwalking --set quasimetric=iqe quasimetric.component_size=8 encoder.hidden=256,256
     """
 
     data: Positional[str]
-    """A task (see `minaction tasks`) or a file: .npz, .npy, .csv, .parquet, .hdf5, .safetensors."""
-    objective: str = "pathdist"
-    """What to minimise; `minaction objectives` lists the choices."""
+    """A task (see `minaction tasks`), a file (.npz, .npy, .csv, .parquet, .hdf5, .safetensors), the folder of a LeRobot
+    or Minari data set or of Parquet files, or a Gymnasium id with --policy."""
+    objective: str | None = None
+    """What to minimise; `minaction objectives` lists the choices. pathdist by default, or that of --start-from."""
     steps: int | None = None
     """Number of gradient steps; the objective's own default if not given."""
     seeds: int = 1
@@ -54,6 +59,10 @@ class Train(Table):
     """The first seed; the others follow it."""
     episodes: int | None = None
     """How many episodes to learn from: the first ones of a file; the task's own number by default."""
+    policy: Literal["random"] | None = None
+    """Which policy acts in a Gymnasium environment, such as MountainCar-v0, to record its episodes."""
+    start_from: Path | None = None
+    """Begin with the weights of this run or model file, to continue with new data or for more steps."""
     held_out: float | None = None
     """The share of episodes that is not trained on but used for validation; by default 0.1 for a file with at least 20
     episodes, and 0 for a task."""
@@ -109,6 +118,7 @@ class Progress(Table):
     For example
       minaction progress runs/log-maddist
       minaction progress runs/log-maddist new_log.csv --goal 0.4 1.2 --out progress.csv
+      minaction progress runs/arm-pathdist my_lerobot_data --out sarm_progress.parquet --figures episodes
     """
 
     run: Positional[Path]
@@ -116,30 +126,55 @@ class Progress(Table):
     log: Positional[str | None] = None
     """A file of episodes; the file of the run by default. Columns are those of the run unless others are named."""
     goal: Annotated[tuple[float, ...], arg(metavar="NUMBER ...")] = ()
-    """The state to reach; the end of each episode of the log by default."""
+    """The state to reach, or several one after the other; where most episodes of the log end by default."""
     out: Path = Path("progress.csv")
-    """The table to write, .csv or .parquet, with one row per state."""
+    """The table to write, .csv or .parquet, with one row per state; NAME-episodes beside it holds the ranking."""
+    figures: Path | None = None
+    """Folder for a figure of every episode."""
     worst: int = 10
     """How many episodes to show."""
 
 
 @dataclass(frozen=True)
 class Export:
-    """Write a model as an ONNX graph, which answers without this package.
+    """Write a model as an ONNX graph or as an offline page, which answer without this package.
 
     For example
       minaction export runs/cliffwalking-maddist model.onnx
+      minaction export runs/cliffwalking-maddist page.html
       minaction export runs/cliffwalking-maddist encoder.onnx --part encoder --seed 2
     """
 
     run: Positional[Path]
     """Folder of a run, or a model file."""
     output: Positional[Path]
-    """The .onnx file to write."""
+    """The .onnx or .html file to write; a page holds up to 500 recorded states."""
     part: Literal["distance", "encoder", "quasimetric"] = "distance"
     """distance: of two states; encoder: states to embeddings; quasimetric: the distance of two embeddings."""
     seed: int | None = None
     """The seed whose model to export; the run's first seed by default."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """Write the card of a model as Markdown: data, method, settings, how right it is, licence, how to load it.
+
+    For example
+      minaction card runs/cliffwalking-pathdist
+      minaction card runs/my_log-pathdist -o CARD.md --licence cc-by-4.0
+      minaction card runs/my_log-pathdist --folder hub/my-distance
+    """
+
+    run: Positional[Path]
+    """Folder of a run, or a model file."""
+    output: Annotated[Path | None, arg(aliases=["-o"])] = None
+    """The file to write; printed by default."""
+    folder: Path | None = None
+    """A folder to write for the Hugging Face Hub instead: the card, the weights, and what they are."""
+    licence: str = ""
+    """Of the model: an SPDX identifier, such as mit or cc-by-4.0."""
+    seed: int | None = None
+    """Which of a run's models; that of its first seed by default."""
 
 
 @dataclass(frozen=True)
@@ -254,7 +289,7 @@ class Suite:
     backend: Literal["local", "ray"] = "local"
     """Where to train: on this machine, or on a Ray cluster."""
     address: str | None = None
-    """Of the Ray cluster; the one of this machine, started if need be, by default."""
+    """Of the Ray cluster, or auto for the one that runs on this machine; by default one is started for the suite."""
     jobs: int | None = None
     """Number of worker processes on this machine; by default one on a GPU, and as many as cores and memory allow on a
     CPU."""
@@ -333,13 +368,14 @@ class Data(Table):
       minaction data make ogbench-pointmaze-giant-stitch
       minaction data info my_log.npz
       minaction data draw ogbench-antmaze-medium-explore visited.png
+      minaction data draw log.csv visited.png --episode run_id --states x y
       minaction data convert my_log.csv my_log.safetensors
     """
 
     action: Positional[Literal["list", "make", "info", "draw", "convert"]]
     """list: the data sets that can be made; make: make one (and keep it in the cache); info: describe one;
-    draw: a picture of where its states are, for mazes; convert: write one as .safetensors (ours) or .npz (OGBench's
-    layout)."""
+    draw: a picture of where its states are, in its maze or by their first two numbers (--states);
+    convert: write one as .safetensors (ours) or .npz (OGBench's layout)."""
     source: Positional[str] = ""
     """A task or a file."""
     target: Positional[str] = ""

@@ -10,19 +10,23 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-HIGHEST = 10.0
+HIGHEST = 20.0
 
 
 class FourierFeatures(eqx.Module):
     """x -> (x, sqrt 2 sin(B x), sqrt 2 cos(B x)) with a fixed random B, whose entries are drawn from N(0, sigma^2).
 
-    `sigma` may differ between inputs.
+    `sigma` may differ between inputs. With a `span` above 1, every row of B is divided by a number between 1 and
+    `span`, whose logarithm is drawn uniformly, so that fine and coarse features stand side by side.
     """
 
     frequencies: Float[Array, "count size"]
 
-    def __init__(self, count: int, sigma: Float[Array, " size"], *, key: PRNGKeyArray) -> None:
+    def __init__(self, count: int, sigma: Float[Array, " size"], span: float = 1.0, *, key: PRNGKeyArray) -> None:
         self.frequencies = sigma * jax.random.normal(key, (count, *sigma.shape))
+        if span > 1:
+            octaves = jax.random.uniform(jax.random.fold_in(key, 1), (count, 1))
+            self.frequencies = self.frequencies * span**-octaves
 
     def __call__(self, x: Float[Array, "*batch size"]) -> Float[Array, "*batch features"]:
         # Full precision: a rounded product would shift the phase of the high frequencies.

@@ -25,6 +25,8 @@ class InputStatistics(NamedTuple):
         rate: the root mean square of its change from one recorded state to the next, in standard deviations.
         stride: the same over those steps in which it changes: large for a switch that is seldom thrown.
         common_scale: the standard deviation of all inputs that change, taken together, ().
+        lowest: the minimum, in the shape of a state.
+        widest: the range of the input with the widest range, (); 1 if none changes.
 
     >>> import numpy as np
     >>> from minaction.encoders import input_statistics
@@ -37,16 +39,20 @@ class InputStatistics(NamedTuple):
     rate: Float[Array, " *shape"]
     stride: Float[Array, " *shape"]
     common_scale: Float[Array, ""]
+    lowest: Float[Array, " *shape"]
+    widest: Float[Array, ""]
 
     def flattened(self) -> InputStatistics:
         """The same with flat arrays, for an encoder that takes a state as one row of numbers."""
-        flat = {name: getattr(self, name).ravel() for name in ("mean", "scale", "rate", "stride")}
+        flat = {name: getattr(self, name).ravel() for name in ("mean", "scale", "rate", "stride", "lowest")}
         return self._replace(**flat)
 
     def scaled(self, scaling: str) -> InputStatistics:
-        """The same with mean and scale for `scaling`: "each", "shared" or "none" (see `MLP`)."""
+        """The same with mean and scale for `scaling`: "each", "shared", "range" or "none" (see `MLP`)."""
         if scaling == "shared":
             return self._replace(scale=jnp.broadcast_to(self.common_scale, self.scale.shape))
+        if scaling == "range":
+            return self._replace(mean=self.lowest, scale=jnp.broadcast_to(self.widest, self.scale.shape))
         if scaling == "none":
             return self._replace(mean=jnp.zeros_like(self.mean), scale=jnp.ones_like(self.scale))
         return self
@@ -87,15 +93,16 @@ def input_statistics(
     squares, moved = (change**2).sum(axis=0), (change != 0).sum(axis=0)
     rate = np.sqrt(squares / max(1, len(starts))) / scale
     stride = np.sqrt(squares / np.maximum(1, moved)) / scale
-    mean = rows.mean(axis=0) - (0.0 if origin is None else origin)
-    values = (mean, scale, rate, stride, common)
+    widest = np.ptp(rows, axis=0)[changes].max() if changes.any() else 1.0
+    mean, lowest = (values - (0.0 if origin is None else origin) for values in (rows.mean(axis=0), rows.min(axis=0)))
+    values = (mean, scale, rate, stride, common, lowest, widest)
     return InputStatistics(*(jnp.asarray(value, jnp.float32) for value in values))
 
 
 def no_statistics(shape: tuple[int, ...]) -> InputStatistics:
     """Placeholder statistics, for a module of which only the shapes matter."""
     ones = jnp.ones(shape)
-    return InputStatistics(ones, ones, ones, ones, jnp.ones(()))
+    return InputStatistics(ones, ones, ones, ones, jnp.ones(()), ones, jnp.ones(()))
 
 
 def _every(states: np.ndarray, stride: int) -> np.ndarray:

@@ -18,7 +18,7 @@ from ._perceptron import ACTIVATIONS, Perceptron
 
 _MOST_LAYERS = 256
 
-Scaling = Literal["each", "shared", "none"]
+Scaling = Literal["each", "shared", "range", "none"]
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,15 @@ class MLP(Encoder):
         fourier_sigma: the standard deviation of the frequencies, in radians per unit of the input.
         fourier_unit: what that unit is: "deviation", the standard deviation of an input, or "step", its change in a
             typical step, so that the resolution depends on the length of a step and not on the size of the world.
+        fourier_span: the ratio of the finest to the coarsest scale of the frequencies; 1 gives all the same scale.
+            Fine features follow jumps, coarse ones carry over to states that nobody recorded.
         fourier_rate: inputs that change more than this many times as fast as the slowest get proportionally lower
             frequencies.
         scaling: "each" brings every input to mean 0 and standard deviation 1 over the data set. "shared" brings every
             input to mean 0 and all of them together to standard deviation 1, so that a position that varies by metres
-            counts for more than an angle. "none" leaves inputs as they are.
+            counts for more than an angle. "range" shifts every input to a minimum of 0 and scales all of them so that
+            the one with the widest range has a maximum of 1. "none" leaves inputs as they are: the network then
+            depends on the unit and the origin of the states.
 
     >>> import minaction as ma
     >>> objective = ma.MadDist(encoder=ma.MLP(hidden=(512, 256), latent=64, fourier=64))
@@ -56,6 +60,7 @@ class MLP(Encoder):
     fourier: int = 0
     fourier_sigma: float = 1.0
     fourier_unit: Literal["deviation", "step"] = "deviation"
+    fourier_span: float = 1.0
     fourier_rate: float = 3.0
     scaling: Scaling = "each"
 
@@ -63,9 +68,11 @@ class MLP(Encoder):
         if self.activation not in ACTIVATIONS:
             raise unknown_name("activation", self.activation, ACTIVATIONS)
         check_sizes(*self.hidden, self.latent)
-        positive = self.fourier_sigma > 0 and self.fourier_rate > 0  # NaN is not
+        positive = self.fourier_sigma > 0 and self.fourier_rate > 0 and self.fourier_span >= 1  # NaN is not
         if self.fourier < 0 or not positive:
-            raise InputError("fourier of an MLP must be 0 or more, fourier_sigma and fourier_rate positive.")
+            raise InputError(
+                "fourier of an MLP must be 0 or more, fourier_sigma and fourier_rate positive, fourier_span at least 1."
+            )
 
     @property
     def latent_size(self) -> int:
@@ -79,7 +86,7 @@ class MLP(Encoder):
             sigma = lowered(self.fourier_sigma, inputs.rate, self.fourier_rate)
             if self.fourier_unit == "step":
                 sigma = per_step(sigma, inputs.stride)
-            features = FourierFeatures(self.fourier, sigma, key=fourier_key)
+            features = FourierFeatures(self.fourier, sigma, self.fourier_span, key=fourier_key)
             size = features.output_size
         (weight_key,) = jax.random.split(weight_key, 1)  # split again, so that seeds keep their established weights
         sizes = (*self.hidden, self.latent)

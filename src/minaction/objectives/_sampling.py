@@ -43,7 +43,9 @@ class EpisodeTable(eqx.Module):
         order = np.argsort(data.lengths < 2, kind="stable")
         times = None
         if data.times is not None:  # relative to the episode's start, so that float32 keeps them apart
-            times = (data.times - np.repeat(data.times[data.offsets[:-1]], data.lengths)).astype(np.float32)
+            times = data.times
+            if times.dtype != np.float32:  # which are from there already
+                times = (times - np.repeat(times[data.offsets[:-1]], data.lengths)).astype(np.float32)
         return cls(
             starts=data.offsets[:-1][order].astype(np.int32),
             lengths=data.lengths[order].astype(np.int32),

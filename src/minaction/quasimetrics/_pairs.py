@@ -61,3 +61,21 @@ def _(quasimetric: IntervalUnion, x: Array, y: Array) -> Array:
         return distances_of_all_pairs.dispatch(QuasimetricModule)(quasimetric, x, y)
     first, second = jnp.repeat(jnp.arange(len(x)), len(y)), jnp.tile(jnp.arange(len(y)), len(x))
     return distances_of_rows(quasimetric, x, y, first, second).reshape(len(x), len(y))
+
+
+def distances_both_ways(
+    quasimetric: QuasimetricModule, x: Float[Array, "rows k"], y: Float[Array, "columns k"]
+) -> tuple[Float[Array, "columns rows"], Float[Array, "columns rows"]]:
+    """q(y[:, None], x[None]) and q(x[None], y[:, None]), to be differentiated; `y` has few rows.
+
+    A CPU takes the rows of `y` one at a time and computes their differences again for the gradient, which is twice as
+    fast as storing them (16 x 512 pairs of 256 numbers: 3.9 against 8.1 ms of CPU time).
+    """
+
+    def one_at_a_time(x: Array, y: Array) -> tuple[Array, Array]:
+        return jax.lax.map(jax.checkpoint(lambda row: (quasimetric(row, x), quasimetric(x, row))), y)
+
+    def together(x: Array, y: Array) -> tuple[Array, Array]:
+        return quasimetric(y[:, None], x[None]), quasimetric(x[None], y[:, None])
+
+    return jax.lax.platform_dependent(x, y, cpu=one_at_a_time, default=together)

@@ -35,6 +35,7 @@ class Simple(Quasimetric):
     """
 
     name: ClassVar[str] = "simple"
+    greatest_difference: ClassVar[bool] = True
 
     alpha: float = 0.9
 
@@ -60,6 +61,7 @@ class Max(Quasimetric):
     """
 
     name: ClassVar[str] = "max"
+    greatest_difference: ClassVar[bool] = True
 
     def build(self, latent_size: int, *, key: PRNGKeyArray) -> QuasimetricModule:
         return _Rectified("max")

@@ -12,6 +12,7 @@ For a robot, a server or a notebook without JAX: `pip install --no-deps minactio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from . import _formulas
-from ._file import Stored, read
+from ._file import Stored, fitting, read
 from ._states import as_rows
 
 # Pairs are measured in blocks of so many numbers, which stay in a core's cache; states are embedded so many at a time.
@@ -31,7 +32,12 @@ _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 def load(path: str | Path) -> NumpyModel:
     """Read a model file that `DistanceModel.save` or `minaction train` wrote."""
-    return NumpyModel(read(path))
+    stored = read(path)
+    with fitting(path):
+        model = NumpyModel(stored)
+        nowhere = np.zeros(stored.state_shape, stored.state_dtype)
+        model.distance(nowhere, nowhere)  # what does not fit is refused here, not later
+    return model
 
 
 class NumpyModel:
@@ -125,6 +131,7 @@ class _Operations:
     """NumPy's own functions where they fit, reductions called directly because that is quicker."""
 
     tanh, sin, cos, abs, root = map(staticmethod, (np.tanh, np.sin, np.cos, np.abs, np.sqrt))
+    exp, log, sign = map(staticmethod, (np.exp, np.log, np.sign))
 
     def relu(self, x: np.ndarray) -> np.ndarray:
         return np.maximum(x, _ZERO)
@@ -140,6 +147,9 @@ class _Operations:
 
     def sigmoid(self, x: np.ndarray) -> np.float32:
         return np.float32(1 / (1 + np.exp(-np.float64(x))))
+
+    def erf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(_ERF(x), np.float32)
 
     def fixed(self, x: np.ndarray) -> np.ndarray:
         return x
@@ -161,6 +171,9 @@ class _Operations:
 
     def split(self, x: np.ndarray, size: int) -> np.ndarray:
         return x.reshape(*x.shape[:-1], x.shape[-1] // size, size)
+
+    def halves(self, x: np.ndarray) -> Sequence[np.ndarray]:
+        return np.split(x, 2, axis=-1)
 
     def join(self, parts: Sequence[np.ndarray]) -> np.ndarray:
         return np.concatenate(parts, axis=-1)
@@ -185,4 +198,5 @@ class _Operations:
 
 
 _ZERO = np.float32(0)
+_ERF = np.frompyfunc(math.erf, 1, 1)  # NumPy has none; Python's own, number by number
 _OPERATIONS: Any = _Operations()

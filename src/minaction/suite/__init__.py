@@ -7,9 +7,6 @@ from ._grids import chosen as chosen
 from ._local import Local as Local
 from ._own_grid import own_grid as own_grid
 from ._ray import RayCluster as RayCluster
-from ._recipes import RECIPES as RECIPES
-from ._recipes import Recipe as Recipe
-from ._recipes import recipe as recipe
 from ._runner import Tally as Tally
 from ._runner import run_suite as run_suite
 from ._schedule import Batch as Batch

@@ -8,7 +8,7 @@ a long one started last, all other workers would be idle meanwhile.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -42,36 +42,27 @@ def batches(folder: SuiteFolder, configs: Iterable[RunConfig], replicas: int) ->
     Only runs that share a checkpoint go together: runs that were trained together when a suite was killed stay
     together, so that they end in the same bits.
     """
+    singles = [Batch((config,), folder.checkpoints(config)) for config in configs]
+    seeds = _merged(singles, lambda one, other: _same_task_and_method(one.configs[0], other.configs[0]))
+
+    def fit_together(one: Batch, other: Batch) -> bool:
+        few = len(one.configs) + len(other.configs) <= replicas
+        return few and _one_program(one.configs[0], other.configs[0])
+
+    return _merged(seeds, fit_together)
+
+
+def _merged(parts: Iterable[Batch], together: Callable[[Batch, Batch], bool]) -> list[Batch]:
+    """Each part added to the first batch that shares a step with it and that it may be trained `together` with."""
     found: list[Batch] = []
-    for seeds in _by_task_and_method([Batch((config,), folder.checkpoints(config)) for config in configs]):
-        room = replicas - len(seeds.configs)
+    for part in parts:
         for k, batch in enumerate(found):
-            if (
-                len(batch.configs) <= room
-                and _shared(batch, seeds)
-                and _one_program(batch.configs[0], seeds.configs[0])
-            ):
-                found[k] = Batch(batch.configs + seeds.configs, _shared(batch, seeds))
+            if (shared := batch.steps & part.steps) and together(batch, part):
+                found[k] = Batch(batch.configs + part.configs, shared)
                 break
         else:
-            found.append(seeds)
+            found.append(part)
     return found
-
-
-def _by_task_and_method(singles: Iterable[Batch]) -> list[Batch]:
-    groups: list[Batch] = []
-    for single in singles:
-        for k, group in enumerate(groups):
-            if _same_task_and_method(group.configs[0], single.configs[0]) and _shared(group, single):
-                groups[k] = Batch(group.configs + single.configs, _shared(group, single))
-                break
-        else:
-            groups.append(single)
-    return groups
-
-
-def _shared(first: Batch, second: Batch) -> frozenset[int]:
-    return first.steps & second.steps
 
 
 def _same_task_and_method(first: RunConfig, second: RunConfig) -> bool:
@@ -145,7 +136,9 @@ def _trial(batch: Batch) -> float:
     began = time.monotonic()
     config, seeds = batch.configs[0], [one.seeds[0] for one in batch.configs]
     fresh = Source(config.data).fresh
-    source = Source(config.data, seeds, config.episodes if fresh else _EPISODES_OF_A_TRIAL)
+    own = Source(config.data).task is None  # of a file, which may have fewer, all are read in any case
+    episodes = config.episodes if fresh or own else _EPISODES_OF_A_TRIAL
+    source = Source(config.data, seeds, episodes, config.table)
     objective = make_objective(config.objective, config.settings)
     trainer = Trainer(objective, [source.data(seed) for seed in seeds], steps=config.steps, seeds=seeds)
     steps = max(1, trainer.chunk_length // 4)

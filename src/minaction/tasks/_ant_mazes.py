@@ -56,7 +56,7 @@ class AntTask(Task):
 
     @property
     def summary(self) -> str:  # type: ignore[override]
-        """One line for a person."""
+        """The task in one line."""
         ways = {"navigate": "heads for one goal after another", "stitch": "heads for a goal four cells away"}
         what = ways.get(self.recipe.behaviour, "follows random directions")
         maze = f"{self.recipe.maze}, deterministic" if self.recipe.maze == "teleport" else self.recipe.maze

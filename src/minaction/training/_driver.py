@@ -20,6 +20,7 @@ from ..tasks import Source, Truth
 from ..trajectories import Trajectories
 from ..validation import split_all, validate
 from ._run import Measurement, Results, Run
+from ._start import starting_models
 from ._trainer import Trainer
 
 
@@ -39,6 +40,8 @@ class Training:
     name: str = ""
     run: Run | None = None
     held_out: Sequence[Trajectories | None] = ()
+    start_from: Sequence[DistanceModel] = ()
+    """Models whose weights to begin with, one per seed; fresh ones if empty."""
     replicas: slice = field(default_factory=lambda: slice(None), init=False)
     """Which of the trainer's seeds belong to this training."""
 
@@ -46,7 +49,7 @@ class Training:
     def of(cls, run: Run, source: Source | None = None) -> Training:
         """The training that a run's configuration describes."""
         config = run.config
-        source = source or Source(config.data, config.seeds, config.episodes, config.table)
+        source = source or Source(config.data, config.seeds, config.episodes, config.table, config.policy)
         data, held_out = split_all([source.data(seed) for seed in config.seeds], config.held_out)
         return cls(
             make_objective(config.objective, config.settings),
@@ -58,6 +61,7 @@ class Training:
             config.data,
             run,
             held_out,
+            starting_models(config.start_from, len(config.seeds)),
         )
 
 
@@ -170,11 +174,13 @@ def train(trainings: Sequence[Training], devices: int = 1) -> Iterator[Event]:
     They may differ in data and seeds only, and each ends in what it would end in if trained alone. One that diverges is
     stopped; its weights are still computed but do not affect the others.
     """
-    return _Driver(trainings, devices).train()
+    return Driver(trainings, devices).train()
 
 
-class _Driver:
-    def __init__(self, trainings: Sequence[Training], devices: int) -> None:
+class Driver:
+    """What `train` does, for who wants to stop early and have the models as they stand."""
+
+    def __init__(self, trainings: Sequence[Training], devices: int = 1) -> None:
         first = trainings[0]
         alike = (first.objective, first.steps, first.evaluations)
         if any((one.objective, one.steps, one.evaluations) != alike for one in trainings):
@@ -192,6 +198,7 @@ class _Driver:
             seeds=[seed for one in trainings for seed in one.seeds],
             name=[one.name for one in trainings for _ in one.seeds],
             devices=devices,
+            start_from=[model for one in trainings for model in one.start_from],
         )
         self._restore()
 
@@ -208,7 +215,19 @@ class _Driver:
                 if one.run is not None:
                     self._trainer.restore(one.run.checkpoints[step], one.replicas)
 
+    @property
+    def step(self) -> int:
+        """How many steps were trained."""
+        return self._trainer.step
+
+    def models(self, one: Training) -> list[DistanceModel]:
+        """The models of a training as they stand, examined as finished ones are."""
+        models = self._trainer.models()[one.replicas]
+        _examine(models, one)
+        return models
+
     def train(self) -> Iterator[Event]:
+        """Train to the end; what happens meanwhile."""
         trainer = self._trainer
         began, first_step, seconds = time.monotonic(), trainer.step, 0.0
         evaluated = trainer.step
@@ -294,6 +313,8 @@ class _Driver:
             self._checkpoint()
         for one, rows in zip(self._going, measured, strict=True):
             _examine(models[one.replicas], one)
+            for model, row in zip(models[one.replicas], rows, strict=True):
+                model.agreement = {f"{of.truth} ({of.unit})": of.agreement for of in _overall(row.evaluations)}
             results = Results(
                 evaluations=[found for row in rows for found in row.evaluations],
                 seconds=round(time.monotonic() - began, 1),

@@ -31,16 +31,17 @@ class HostFeed:
         host = jax.local_devices(backend="cpu")[0]
         tables = jax.device_put(jax.tree.map(np.asarray, tables), host)
 
-        def sample(key_data: jax.Array, step: jax.Array) -> Any:
+        def sample(key_data: jax.Array, step: jax.Array, tables: Any) -> Any:
             key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
             return objective.sample(key, tables)
 
-        over_steps = jax.vmap(sample, in_axes=(None, 0))
-        compiled = jax.jit(jax.vmap(over_steps, in_axes=(0, None)))
+        # The tables are an argument: the times of a long recording would be copied into the program as constants.
+        compiled = jax.jit(jax.vmap(jax.vmap(sample, in_axes=(None, 0, None)), in_axes=(0, None, None)))
 
         def sample_on_host(keys: np.ndarray, steps: np.ndarray) -> Any:
             with jax.default_device(host):
-                return jax.tree.map(np.asarray, compiled(jax.device_put(keys, host), jax.device_put(steps, host)))
+                given = (jax.device_put(keys, host), jax.device_put(steps, host))
+                return jax.tree.map(np.asarray, compiled(*given, tables))
 
         self._sample: Callable[[np.ndarray, np.ndarray], Any] = sample_on_host
         batch = jax.eval_shape(objective.sample, jax.random.key(0), tables)

@@ -68,6 +68,10 @@ class RunConfig:
     """How to read the columns of a table, if the user said so."""
     held_out: float = 0.0
     """The share of episodes that is not trained on but used for validation."""
+    policy: str | None = None
+    """The policy that acts in a Gymnasium environment to record it."""
+    start_from: str | None = None
+    """The run folder or model file whose weights training begins with."""
     format: int = FORMAT
 
     @property

@@ -19,6 +19,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._mapped import read_rows
 from ..errors import InputError
 from ._arrays import (
     as_actions,
@@ -39,7 +40,7 @@ from ._distinct import DistinctStates, distinct_states, sample_has_at_most
 from ._episodes import Episode, episode_numbers, joined, parted, taken
 from ._file import read_arrays, write_arrays
 from ._flat import concatenated, flattened
-from ._summary import fingerprint, in_one_line, summarise
+from ._summary import as_html, fingerprint, in_one_line, summarise
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +48,16 @@ class Trajectories:
     """Recorded episodes of states of any shape.
 
     Build it with `from_episodes` or `from_flat`, or with `minaction.read` and `minaction.collect`. States keep the type
-    they were recorded in (float32, float64, bool, or integers of 8 or 16 bits). The arrays are read-only; those of the
-    caller are left as they are.
+    they were recorded in (float32, float64, bool, or integers of 8 or 16 bits). The arrays are read-only; the caller's
+    arrays are not changed.
 
     Attributes:
         states: all states one after the other, (N, *shape).
         offsets: where episodes begin, and the end of the last, (E + 1,): episode k is offsets[k]:offsets[k + 1].
         times: when each state was recorded, (N,) float64, increasing inside an episode; None for 0, 1, 2, ...
         actions: the action taken in each state, (N, A) float32, the last of an episode unused; None if not kept.
-        columns: what the numbers of a state are called; empty if nobody said.
-        time_unit: of `times`, such as "s" or "ms"; "" for steps.
+        columns: the names of a state's numbers; empty if they are not known.
+        time_unit: the unit of `times`, such as "s" or "ms"; "" for steps.
 
     It is a container of episodes: `len`, `data[3]` and iteration give one `Episode` after the other, `data[:10]` and
     `data[[1, 5]]` several as `Trajectories`, and `+` joins two.
@@ -120,8 +121,8 @@ class Trajectories:
                 is given as `[array]`.
             times: when the states of each episode were recorded, (T_k,) each; 0, 1, 2, ... if None.
             actions: the action taken in each state, (T_k, A) each; the last of an episode is unused.
-            columns: what the numbers of a state are called.
-            time_unit: of the times, such as "s".
+            columns: the names of a state's numbers.
+            time_unit: the unit of the times, such as "s".
 
         >>> import minaction as ma
         >>> walk = [[0.0, 0.0], [0.5, 0.0], [0.5, 0.5]]
@@ -158,8 +159,8 @@ class Trajectories:
             offsets: where episodes begin, and the end of the last, (E + 1,); a single episode if None.
             times: when each state was recorded, (N,); 0, 1, 2, ... in every episode if None.
             actions: the action taken in each state, (N, A); the last of an episode is unused.
-            columns: what the numbers of a state are called.
-            time_unit: of the times, such as "s".
+            columns: the names of a state's numbers.
+            time_unit: the unit of the times, such as "s".
 
         >>> import numpy as np
         >>> import minaction as ma
@@ -191,16 +192,16 @@ class Trajectories:
         missing: Literal["refuse", "drop", "split"] = "refuse",
         keep_actions: bool = False,
     ) -> Trajectories:
-        """From a data frame of pandas, Polars, Arrow or another library that speaks Arrow's interface.
+        """From a data frame of pandas, Polars, Arrow or another library that supports Arrow's interface.
 
         Args:
             frame: one row per state, in order; the rows of an episode are together.
             episode: the column that says to which episode a row belongs; `episode` or the like if None.
             time: the column with the clock, numbers or dates; `time`, `timestamp` or the like if None.
-            unit: of the clock, such as "ms"; told from the column if None.
-            states: the columns that make a state; all that are left if empty.
+            unit: the unit of the clock, such as "ms"; inferred from the column if None.
+            states: the columns that form a state; all remaining ones if empty.
             drop: columns to leave out.
-            missing: what to do where a value is missing: "refuse" the table, "drop" the row, or "split" the episode.
+            missing: what to do with a missing value: "refuse" the table, "drop" the row, or "split" the episode.
             keep_actions: whether to keep the columns whose names begin with `action` as actions.
 
         >>> import pyarrow as pa
@@ -237,6 +238,13 @@ class Trajectories:
     def lengths(self) -> np.ndarray:
         """The number of states of each episode."""
         return np.diff(self.offsets)
+
+    @property
+    def durations(self) -> np.ndarray:
+        """The time from the first state of each episode to its last."""
+        if self.times is None:
+            return (self.lengths - 1).astype(np.float64)
+        return read_rows(self.times, self.offsets[1:] - 1) - read_rows(self.times, self.offsets[:-1])
 
     def episode(self, k: int) -> np.ndarray:
         """The states of episode `k`, (T_k, *shape)."""
@@ -322,6 +330,9 @@ class Trajectories:
 
     def __repr__(self) -> str:
         return in_one_line(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
     # ---------------------------------------------------------------- files
 

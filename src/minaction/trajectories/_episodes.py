@@ -1,4 +1,4 @@
-"""Episodes one by one, and data sets made of chosen ones."""
+"""`Episode`, and data sets made of selected episodes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Episode:
 
     Attributes:
         states: (T, *shape).
-        times: when each was recorded, (T,); 0, 1, 2, ... where nothing else was.
+        times: when each was recorded, (T,); 0, 1, 2, ... if there are no recorded times.
         actions: the action taken in each, (T, A), or None.
-        columns: what the numbers of a state are called, if anybody said.
-        time_unit: of the times; "" for steps.
+        columns: the names of a state's numbers; empty if they are not known.
+        time_unit: the unit of the times; "" for steps.
     """
 
     states: np.ndarray

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from ._arrays import shape_in_words
 
 if TYPE_CHECKING:
     from ._dataset import Trajectories
+
+_EPISODES_SHOWN = 5  # of a data set, in a notebook
 
 
 def summarise(data: Trajectories) -> dict[str, Any]:
@@ -42,6 +45,17 @@ def in_one_line(data: Trajectories) -> str:
     states = f"{data.num_states} states of {shape_in_words(data.state_shape)}{kind}"
     episodes = f"{data.num_episodes} episode{'' if data.num_episodes == 1 else 's'}"
     return f"Trajectories({episodes}, {states}{extras})"
+
+
+def as_html(data: Trajectories) -> str:
+    """What a notebook shows: the one line, and the first episodes."""
+    unit, first = data.time_unit or "steps", min(_EPISODES_SHOWN, data.num_episodes)
+    lines = zip(range(first), data.lengths.tolist(), data.durations.tolist(), strict=False)
+    rows = "".join(f"<tr><td>{k}</td><td>{length}</td><td>{duration:g}</td></tr>" for k, length, duration in lines)
+    more = f"<p>and {data.num_episodes - first} more</p>" if data.num_episodes > first else ""
+    columns = f"<p>columns: {html.escape(', '.join(data.columns))}</p>" if data.columns else ""
+    head = f"<tr><th>episode</th><th>states</th><th>duration ({html.escape(unit)})</th></tr>"
+    return f"<p>{html.escape(in_one_line(data))}</p>{columns}<table>{head}{rows}</table>{more}"
 
 
 def fingerprint(*arrays: np.ndarray | None) -> str:

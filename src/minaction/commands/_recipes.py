@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import unknown_name
+from ..suite._grids import ANT_EXPLORE, ANT_NAVIGATE, CLIFF_WALKING, GRID_WORLDS, GRIDS, MAZES, Grid, chosen
 from ..training import RunConfig
-from ._grids import ANT_EXPLORE, ANT_NAVIGATE, CLIFF_WALKING, GRID_WORLDS, GRIDS, MAZES, Grid, chosen
 
 _GIANT = "ogbench-pointmaze-giant-stitch"
 _MEDIUM = "pointmaze-medium"  # gymnasium-robotics' Medium, which the paper calls MediumMaze

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import Protocol
 
 from ..errors import MissingExtra, unknown_name
-from ._run import Measurement, Run
+from ..training import Measurement, Run
 
 EXTRA = "track"
 
