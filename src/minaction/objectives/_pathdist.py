@@ -18,8 +18,9 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 
 from .._distance import Distance
+from .._image_axes import is_image
 from ..encoders import MLP, Encoder
-from ..recorded import recorded_distance
+from ..recorded import recorded_distance, sighted
 from ..trajectories import Trajectories
 from ._base import Objective, Terms
 from ._sampling import AnyArray, EpisodeTable, Pairs, below, trajectory_pairs
@@ -114,13 +115,15 @@ class PathDist(Objective):
         return self.adam(optax.cosine_decay_schedule(self.learning_rate, steps))
 
     def tables(self, data: Trajectories) -> PathTables:
-        graph = recorded_distance(data)
+        images = is_image(data.state_shape)
+        graph = recorded_distance(sighted(data) if images else data)
+        unseen = np.empty((0, *data.state_shape), data.states.dtype) if images else graph.unseen  # nobody can draw them
         step_time = graph.typical_time / graph.steps
-        rows = np.concatenate([graph.rows, data.num_states + np.arange(len(graph.unseen))])
+        rows = np.concatenate([graph.rows, data.num_states + np.arange(len(unseen))])
         chosen = np.random.default_rng(0).permutation(len(rows))[: self.nodes]
         landmarks = chosen[: self.landmarks]
         if graph.repeats:
-            states = np.concatenate([graph.nodes, graph.unseen])
+            states = graph.nodes if images else np.concatenate([graph.nodes, unseen])
             there = graph.pairwise(states[landmarks], states[chosen])
             back = graph.pairwise(states[chosen], states[landmarks]).T
         else:
@@ -137,7 +140,7 @@ class PathDist(Objective):
             num_nodes=np.asarray(len(chosen), np.int32),
             longest=np.asarray(there.max(initial=1.0, where=np.isfinite(there)), np.float32),
         )
-        return PathTables(EpisodeTable.of(data), paths, np.asarray(step_time, np.float32), graph.unseen)  # type: ignore[arg-type]
+        return PathTables(EpisodeTable.of(data), paths, np.asarray(step_time, np.float32), unseen)  # type: ignore[arg-type]
 
     def more_states(self, tables: PathTables) -> np.ndarray | None:
         return np.asarray(tables.unseen) if len(tables.unseen) else None

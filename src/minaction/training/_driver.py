@@ -16,6 +16,7 @@ from .._model import DistanceModel
 from ..errors import InputError
 from ..evaluation import Evaluation, judge
 from ..objectives import Objective, make_objective
+from ..objectives._make import suited
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories
 from ..validation import split_all, validate
@@ -41,6 +42,9 @@ class Training:
     held_out: Sequence[Trajectories | None] = ()
     replicas: slice = field(default_factory=lambda: slice(None), init=False)
     """Which of the trainer's seeds are its own."""
+
+    def __post_init__(self) -> None:
+        self.objective = suited(self.objective, self.data[0].state_shape)
 
     @classmethod
     def of(cls, run: Run, source: Source | None = None) -> Training:
