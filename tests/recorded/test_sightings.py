@@ -76,7 +76,7 @@ def test_what_appears_for_good_is_a_key_and_changes_no_step() -> None:
     np.testing.assert_allclose(np.diff(seen(lit), axis=0), before, atol=1e-3)
 
 
-@pytest.mark.parametrize("name", ["cliffwalking", "keydoor-gridworld"])
+@pytest.mark.parametrize("name", ["cliffwalking", pytest.param("keydoor-gridworld", marks=pytest.mark.slow)])
 def test_graphs_of_frames_are_nearly_those_of_states(name: str) -> None:
     seen, known = ma.get_task(f"{name}-pixels"), ma.get_task(name)
     data, (truth,) = seen.trajectories(0), known.truths()
