@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shutil
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,3 +62,26 @@ def log_file(tmp_path: Path, line_walks: Trajectories) -> Path:
     path = tmp_path / "log.npz"
     np.savez(path, states=line_walks.states, offsets=line_walks.offsets)
     return path
+
+
+_BROWSER_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser: the system's, or else Playwright's own; see `make browser`."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs the Python package: pip install playwright")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=_BROWSER_FLAGS)
+        yield browser
+        browser.close()

@@ -8,13 +8,16 @@ __all__ = [
     "L1",
     "L2",
     "MLP",
+    "MRN",
     "OBJECTIVES",
+    "PQE",
     "QRL",
     "QUASIMETRICS",
     "READERS",
     "TASKS",
     "Agent",
     "Agreement",
+    "DeepNorm",
     "DistanceEnsemble",
     "DistanceModel",
     "Diverged",
@@ -108,7 +111,10 @@ from .objectives import make_objective as make_objective
 from .quasimetrics import IQE as IQE
 from .quasimetrics import L1 as L1
 from .quasimetrics import L2 as L2
+from .quasimetrics import MRN as MRN
+from .quasimetrics import PQE as PQE
 from .quasimetrics import QUASIMETRICS as QUASIMETRICS
+from .quasimetrics import DeepNorm as DeepNorm
 from .quasimetrics import Max as Max
 from .quasimetrics import Mean as Mean
 from .quasimetrics import Quasimetric as Quasimetric

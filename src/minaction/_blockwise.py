@@ -13,8 +13,8 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from .encoders import EncoderModule
 from .quasimetrics import QuasimetricModule
@@ -26,14 +26,18 @@ WORKING_BYTES = 256 << 20
 # Numbers that an encoder takes in one call: a perceptron of the usual widths, or a small convolutional network on
 # images, needs no more than `WORKING_BYTES` for this many.
 _MOST_NUMBERS, _MOST_ROWS, _FEWEST_ROWS = 1 << 22, 1 << 14, 1 << 7
+_SHORT = 64  # rows; fewer are padded, more are cut into parts
 
 
-def embed_rows(encoder: EncoderModule, rows: jax.Array) -> jax.Array:
+Array = jax.Array | np.ndarray
+
+
+def embed_rows(encoder: EncoderModule, rows: Array) -> Array:
     """The embeddings (n, latent) of `rows` (n, *state_shape), n at least 1 and at most `rows_per_call`."""
     return _with_padding(_embed, encoder, rows)
 
 
-def measure_rows(quasimetric: QuasimetricModule, x: jax.Array, y: jax.Array) -> jax.Array:
+def measure_rows(quasimetric: QuasimetricModule, x: Array, y: Array) -> Array:
     """The distances (n,) from each row of `x` (n, latent) to the same row of `y`."""
     return _with_padding(_measure, quasimetric, x, y)
 
@@ -42,7 +46,9 @@ def measure_all_pairs(quasimetric: QuasimetricModule, x: np.ndarray, y: np.ndarr
     """The distances (n, m) from every row of `x` (n, latent) to every row of `y` (m, latent)."""
     result = np.empty((len(x), len(y)), np.float32)
     for rows, columns in blocks(len(x), len(y), x.shape[1]):
-        result[rows, columns] = _measure_all(quasimetric, x[rows], y[columns])
+        part = result[rows, columns]
+        found = _measure_all(quasimetric, _padded(x[rows]), _padded(y[columns]))
+        part[:] = np.asarray(found)[: part.shape[0], : part.shape[1]]
     return result
 
 
@@ -64,24 +70,29 @@ def parts(length: int, longest: int) -> Iterator[slice]:
 def blocks(rows: int, columns: int, latent: int) -> Iterator[tuple[slice, slice]]:
     """Blocks of an (n, m) result, for each of which n' x m' x latent floats fit into half of `WORKING_BYTES`.
 
-    All have one shape: every new shape is compiled, which takes longer than measuring a few blocks.
+    Few lengths occur, powers of two from `_SHORT` on: every new shape is compiled, which takes longer than measuring a
+    few pairs twice.
     """
     pairs = rows_within(8 * latent)
-    height = min(rows, max(1, int(pairs**0.5), pairs // max(1, columns)))
-    width = max(1, pairs // max(1, height))
-    for down in _even_parts(rows, height):
-        for across in _even_parts(columns, width):
+    height = _length_of_parts(rows, max(1, int(pairs**0.5), pairs // max(1, columns)))
+    width = _length_of_parts(columns, max(1, pairs // height))
+    for down in _equal_parts(rows, height):
+        for across in _equal_parts(columns, width):
             yield down, across
 
 
-def _even_parts(length: int, longest: int) -> Iterator[slice]:
-    """The fewest slices of one size that cover `length`; the last may overlap the one before it."""
-    if length:
-        count = -(-length // longest)
-        size = -(-length // count)
-        for start in range(0, length, size):
-            end = min(length, start + size)
-            yield slice(end - size, end)
+def _length_of_parts(length: int, longest: int) -> int:
+    """The length itself where it is short; else a power of two, so that parts that cover it waste a quarter at most."""
+    if length < min(_SHORT, longest):
+        return max(1, length)
+    return 1 << (min(longest, max(_SHORT, length) // 4).bit_length() - 1)
+
+
+def _equal_parts(length: int, size: int) -> Iterator[slice]:
+    """Slices of one size that cover `length`; the last may overlap the one before it."""
+    for start in range(0, length, size):
+        end = min(length, start + size)
+        yield slice(end - size, end)
 
 
 @eqx.filter_jit
@@ -105,10 +116,19 @@ def _measure_all(quasimetric: QuasimetricModule, x: Any, y: Any) -> jax.Array:
     return jax.lax.platform_dependent(x, y, cpu=in_cache, default=at_once)
 
 
-def _with_padding(function: Any, module: eqx.Module, *rows: jax.Array) -> jax.Array:
-    """`function(module, *rows)` with rows padded to the next power of two, so that few row counts are compiled."""
-    count = len(rows[0])
-    padded = 1 << max(0, count - 1).bit_length()
-    if padded != count:
-        rows = tuple(jnp.pad(row, [(0, padded - count)] + [(0, 0)] * (row.ndim - 1)) for row in rows)
-    return function(module, *rows)[:count]
+def _with_padding(function: Any, module: eqx.Module, *rows: Array) -> Array:
+    """`function(module, *rows)` with rows padded to the next power of two, so that few row counts are compiled.
+
+    The host pads and cuts: JAX would compile a program for every new shape that it does so itself.
+    """
+    if any(isinstance(row, Tracer) for row in rows):  # inside somebody's program, which is compiled as a whole
+        return function(module, *rows)
+    found = function(module, *(_padded(np.asarray(row)) for row in rows))
+    return (found if isinstance(found, Tracer) else np.asarray(found))[: len(rows[0])]
+
+
+def _padded(rows: np.ndarray) -> np.ndarray:
+    """Rows (n, ...), with zeros up to the next power of two of them."""
+    count = len(rows)
+    padding = (1 << max(0, count - 1).bit_length()) - count
+    return np.concatenate([rows, np.zeros((padding, *rows.shape[1:]), rows.dtype)]) if padding else rows

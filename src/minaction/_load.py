@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ._model import DistanceModel
+from ._model_file import WEIGHTS
 
 
 def load(path: str | Path) -> DistanceModel:
@@ -13,16 +14,18 @@ def load(path: str | Path) -> DistanceModel:
     Args:
         path: a model file, or the folder of a run, whose first seed is read.
 
+    A folder that was downloaded from the Hugging Face Hub does as well.
+
     >>> import minaction as ma
     >>> model = ma.fit("cliffwalking", steps=1, progress=False)
     >>> model.save("/tmp/minaction-example.safetensors")
     >>> ma.load("/tmp/minaction-example.safetensors").state_shape
     (2,)
     """
-    from .training import Run  # a folder is a run's; a file needs nothing of that
+    from .training import Run  # a folder may be a run's; a file needs nothing of that
 
     path = Path(path)
-    if path.is_dir():
+    if path.is_dir() and not (path / WEIGHTS).exists():
         run = Run.open(path)
         path = run.model_path(run.config.seeds[0])
     return DistanceModel.load(path)

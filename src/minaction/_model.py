@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from ._blockwise import embed_rows, measure_all_pairs, measure_rows, parts, rows_per_call, rows_within
+from ._card import card
 from ._coverage import Coverage
 from ._distance import Architecture, Distance
 from ._files import atomic_write
 from ._forks import note_process
 from ._health import Health
-from ._model_file import Provenance, as_stored, read_model, write_model
+from ._mapped import read_rows
+from ._model_file import WEIGHTS, Provenance, as_stored, read_model, write_folder, write_model
 from ._remaining import Progress, at_usual_place
 from ._state_format import StateFormat
 from ._units import ORDINARY, Units
@@ -43,6 +47,7 @@ class DistanceModel:
         unit: the unit of the recording's clock, such as "s", and so of every distance; "" for actions.
         health: how the model did on held-out episodes; None if none were held out.
         recorded: a sample of the recorded states, from which `coverage` is measured.
+        agreement: measures of agreement by the name of the truth, such as "true (steps)"; empty if none is known.
 
     All of them are attributes too.
 
@@ -65,6 +70,7 @@ class DistanceModel:
         unit: str = "",
         health: Health | None = None,
         recorded: Coverage | None = None,
+        agreement: Mapping[str, Mapping[str, float | None]] | None = None,
     ) -> None:
         self.network = network
         self.architecture = architecture
@@ -76,6 +82,7 @@ class DistanceModel:
         self.unit = unit
         self.health = health
         self.recorded = recorded
+        self.agreement = agreement or {}
         self._format = StateFormat(self.state_shape, self.state_dtype, self.units)
         note_process()
 
@@ -90,7 +97,7 @@ class DistanceModel:
 
     def embed(self, states: ArrayLike) -> jax.Array:
         """The embeddings phi(s), (..., latent), of states (..., *state_shape)."""
-        return self._embed(self._format.as_array(states))
+        return jax.device_put(self._embed(self._format.as_array(states)))
 
     def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
         """d(s, g) for `states` and `goals` (..., *state_shape), whose leading axes broadcast."""
@@ -101,12 +108,11 @@ class DistanceModel:
             raise InputError(
                 f"States {checked.shape} and goals {targets.shape} do not broadcast; use pairwise for all pairs."
             ) from None
-        x, y = (
-            jnp.broadcast_to(self._embed(side), (*lead, self.architecture.encoder.latent_size))
-            for side in (checked, targets)
-        )
-        flat = (x.reshape(-1, x.shape[-1]), y.reshape(-1, y.shape[-1]))
-        return self._in_time(measure_rows(self.network.quasimetric, *flat).reshape(lead))
+        x, y = (self._embed(side) for side in (checked, targets))
+        if isinstance(x, Tracer) or isinstance(y, Tracer):
+            x, y = (jnp.broadcast_to(side, (*lead, side.shape[-1])).reshape(-1, side.shape[-1]) for side in (x, y))
+            return self._in_time(measure_rows(self.network.quasimetric, x, y).reshape(lead))
+        return jax.device_put(self._in_time(self._pair_by_pair(np.asarray(x), np.asarray(y), lead)))
 
     def pairwise(self, states: ArrayLike, goals: ArrayLike) -> np.ndarray:
         """The distances (n, m) float32 from all `states` (n, *state_shape) to all `goals` (m, *state_shape).
@@ -191,12 +197,9 @@ class DistanceModel:
         if len(targets) == 0:
             raise InputError("There is no goal; give at least one state.")
         sources = self._embed_rows(given.reshape(-1, *self.state_shape))
-        count = len(sources)
-        # For the next power of two rows, so that episodes of other lengths take no new program.
-        sources = np.pad(sources, [(0, (1 << max(0, count - 1).bit_length()) - count), (0, 0)], mode="edge")
         step = rows_within(4 * len(targets))
         found = [self._all_pairs(sources[part], targets).min(axis=1) for part in parts(len(sources), step)]
-        return np.concatenate(found)[:count].reshape(lead)
+        return np.concatenate(found or [np.zeros(0, np.float32)]).reshape(lead)
 
     def progress(self, episode: Episode | ArrayLike, goals: ArrayLike | Trajectories | None = None) -> Progress:
         """How far along an episode is at each of its states, and where it lost time.
@@ -229,9 +232,8 @@ class DistanceModel:
         >>> model.usual_ends(data).shape[1:]
         (2,)
         """
-        ends = data.states[data.offsets[1:] - 1]
-        if len(ends) > _MOST_ENDS:
-            ends = ends[np.random.default_rng(0).permutation(len(ends))[:_MOST_ENDS]]
+        rows = np.random.default_rng(0).permutation(data.offsets[1:] - 1)[:_MOST_ENDS]
+        ends = read_rows(data.states, np.sort(rows))
         return ends[at_usual_place(self.pairwise(ends, ends), data.durations)]
 
     def coverage(self, states: ArrayLike) -> np.ndarray:
@@ -251,45 +253,96 @@ class DistanceModel:
 
     # ---------------------------------------------------------------- files
 
-    def save(self, path: str | Path) -> None:
-        """Write weights, the full description of what they belong to, and provenance to one safetensors file."""
-        write_model(self, path)
+    def save(self, path: str | Path, *, licence: str = "") -> None:
+        """Write weights, the full description of what they belong to, provenance and card to one .safetensors file.
+
+        A path without a suffix becomes a folder that the Hugging Face Hub understands: `model.safetensors`,
+        `config.json` and the card as `README.md`, with `licence`, an SPDX identifier, if one is given.
+
+        >>> import minaction as ma
+        >>> model = ma.fit("cliffwalking", steps=1, progress=False)
+        >>> model.save("/tmp/minaction-hub/cliffwalking", licence="mit")
+        >>> ma.load("/tmp/minaction-hub/cliffwalking").state_shape
+        (2,)
+        """
+        if Path(path).suffix == "":
+            write_folder(self, path, licence)
+        else:
+            write_model(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> DistanceModel:
-        """Read what `save` wrote. Nothing in the file is executed."""
-        return cls(**read_model(path))
+        """Read what `save` wrote, a file or a folder. Nothing in it is executed."""
+        path = Path(path)
+        return cls(**read_model(path / WEIGHTS if path.is_dir() else path))
+
+    def card(self, licence: str = "") -> str:
+        """The model card as Markdown: data, method, settings, how right it is, licence, how to load it.
+
+        >>> import minaction as ma
+        >>> print(ma.fit("cliffwalking", steps=1, progress=False).card().splitlines()[0])
+        # Minimum action distance of cliffwalking
+        """
+        return card(self, licence=licence)
 
     def export(self, path: str | Path, part: Literal["distance", "encoder", "quasimetric"] = "distance") -> None:
         """Write an .onnx file that answers d(s, g), or its encoder or quasimetric alone, without this package.
 
-        >>> import minaction as ma
-        >>> ma.fit("cliffwalking", steps=1, progress=False).export("/tmp/minaction-encoder.onnx", "encoder")
-        """
-        if Path(path).suffix != ".onnx":
-            raise InputError(f"A model is exported to an .onnx file, not to {path}; `save` writes .safetensors.")
-        from .runtimes.onnx import serialise
+        An .html file is a page to ask the model in: it holds the weights and computes distances itself, offline.
 
-        content = serialise(as_stored(self), part)
+        >>> import minaction as ma
+        >>> model = ma.fit("cliffwalking", steps=1, progress=False)
+        >>> model.export("/tmp/minaction-encoder.onnx", "encoder")
+        >>> model.export("/tmp/minaction-page.html")
+        """
+        kind = Path(path).suffix
+        if kind not in (".onnx", ".html"):
+            raise InputError(
+                f"A model is exported to an .onnx or .html file, not to {path}; `save` writes .safetensors."
+            )
+        if kind == ".html" and part != "distance":
+            raise InputError(f"A page shows distances, not the {part} alone; export it to an .onnx file.")
+        stored = as_stored(self)
+        if kind == ".onnx":
+            from .runtimes.onnx import serialise
+
+            content = serialise(stored, part)
+        else:
+            from .runtimes.html import Facts, page
+
+            recorded = None if self.recorded is None else self.recorded.states
+            content = page(stored, Facts(_title(self), repr(self), self.columns, self.unit, recorded)).encode()
         with atomic_write(path) as file:
             file.write(content)
 
     # ---------------------------------------------------------------- internals
 
-    def _embed(self, checked: jax.Array) -> jax.Array:
-        """The embeddings of states that `StateFormat.as_array` made."""
-        rows = checked.reshape(-1, *self.state_shape)
-        size = rows_per_call(self.state_shape)
+    def _embed(self, checked: jax.Array | np.ndarray) -> jax.Array | np.ndarray:
+        """The embeddings of states that `StateFormat.as_array` made: an array of the host, unless it is traced."""
+        rows = (checked if isinstance(checked, Tracer) else np.asarray(checked)).reshape(-1, *self.state_shape)
+        size, latent = rows_per_call(self.state_shape), self.architecture.encoder.latent_size
         found = [embed_rows(self.network.encoder, rows[part]) for part in parts(len(rows), size)]
-        latent = self.architecture.encoder.latent_size
-        joined = jnp.concatenate(found) if found else jnp.zeros((0, latent))
+        traced = any(isinstance(one, Tracer) for one in found)
+        joined = (jnp if traced else np).concatenate(found or [np.zeros((0, latent), np.float32)])
         return joined.reshape(*self._format.leading(checked), latent)
+
+    def _pair_by_pair(self, x: np.ndarray, y: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
+        """The distances of embeddings (..., latent) that broadcast to `lead`; memory stays bounded."""
+        latent = x.shape[-1]
+        sources, targets = (
+            np.broadcast_to(np.arange(side.size // latent).reshape(side.shape[:-1]), lead).ravel() for side in (x, y)
+        )
+        x, y = x.reshape(-1, latent), y.reshape(-1, latent)
+        found = np.empty(len(sources), np.float32)
+        for part in parts(len(found), 1 << (rows_within(32 * latent).bit_length() - 1)):
+            found[part] = measure_rows(self.network.quasimetric, x[sources[part]], y[targets[part]])
+        return found.reshape(lead)
 
     def _embed_rows(self, values: ArrayLike) -> np.ndarray:
         states = self._format.as_rows(values)
         embeddings = np.empty((len(states), self.architecture.encoder.latent_size), np.float32)
         for part in parts(len(states), rows_per_call(self.state_shape)):
-            embeddings[part] = self.embed(states[part])
+            embeddings[part] = self._embed(self._format.as_array(states[part]))
         return embeddings
 
     def _all_pairs(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -298,3 +351,7 @@ class DistanceModel:
     def _in_time(self, distances: Any) -> Any:
         """Distances in the unit of the recorded times."""
         return distances if self.units.time == 1.0 else distances * np.float32(self.units.time)
+
+
+def _title(model: DistanceModel) -> str:
+    return f"Minimum action distance of {model.provenance.data or 'unnamed data'}"

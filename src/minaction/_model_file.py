@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
+import msgspec
 import numpy as np
 
+from ._card import card, front_matter
 from ._coverage import Coverage
 from ._distance import Architecture, Distance
-from ._files import read_tensors, write_tensors
+from ._files import atomic_write, read_tensors, write_json, write_tensors
 from ._health import Health
 from ._trees import named_leaves, with_named_leaves
 from ._units import Units
@@ -26,6 +28,7 @@ from .trajectories._arrays import KEPT
 if TYPE_CHECKING:
     from ._model import DistanceModel
 
+WEIGHTS = "model.safetensors"  # in a folder for the Hub; also known to `runtimes/_file.py`
 _RECORDED = "recorded."  # before the names of the arrays that `Coverage` keeps in a model's file
 
 
@@ -40,6 +43,9 @@ class Provenance:
     data: str = ""
     """The task or file it was trained on."""
     data_fingerprint: str = ""
+    episodes: int = 0
+    """How many of them it was trained on, and of how many states; 0 if that is not known."""
+    states: int = 0
 
 
 def write_model(model: DistanceModel, path: str | Path) -> None:
@@ -58,10 +64,31 @@ def contents_of(model: DistanceModel) -> tuple[dict[str, np.ndarray], dict[str, 
         "unit": model.unit,
         "provenance": asdict(model.provenance),
         "health": None if model.health is None else asdict(model.health),
+        "agreement": model.agreement,
+        "card": card(model, Path(path).name),
     }
     origin = {} if model.units.origin is None else {"origin": model.units.origin}
     recorded = {} if model.recorded is None else model.recorded.as_tensors(_RECORDED)
     return {**named_leaves(model.network), **origin, **recorded}, header
+
+
+def write_folder(model: DistanceModel, path: str | Path, licence: str = "") -> None:
+    """Write `model` as a folder that the Hugging Face Hub understands: weights, what they are, and the card."""
+    folder = Path(path)
+    if (folder / "config.json").exists() and not (folder / WEIGHTS).exists():
+        raise InputError(f"{folder} holds something else, a run perhaps; choose another folder.")
+    write_model(model, folder / WEIGHTS)
+    described = {
+        "library_name": "minaction",
+        **model.architecture.as_dict(),
+        "state_shape": model.state_shape,
+        "state_dtype": model.state_dtype,
+        "columns": model.columns,
+        "unit": model.unit,
+    }
+    write_json(folder / "config.json", described)
+    with atomic_write(folder / "README.md") as file:
+        file.write((front_matter(licence) + card(model, WEIGHTS, licence)).encode())
 
 
 def read_model(path: str | Path) -> dict[str, Any]:
@@ -78,13 +105,14 @@ def arguments_of(tensors: dict[str, np.ndarray], header: dict[str, Any], path: s
             raise InputError(f"its states are of type {dtype}")
         return {
             "architecture": architecture,
-            "provenance": Provenance(**header["provenance"]),
+            "provenance": msgspec.convert(header["provenance"], Provenance),
             "state_shape": shape,
             "state_dtype": dtype,
             "units": _units(tensors.pop("origin", None), header.get("step_time", 1.0), shape),
             "columns": tuple(map(str, header.get("columns", ()))),
             "unit": str(header.get("unit", "")),
-            "health": None if header.get("health") is None else Health(**header["health"]),
+            "health": msgspec.convert(header.get("health"), Health | None),
+            "agreement": msgspec.convert(header.get("agreement", {}), dict[str, dict[str, float | None]]),
             "recorded": Coverage.from_tensors(tensors, _RECORDED),
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
             "network": with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors)),

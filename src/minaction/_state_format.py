@@ -29,8 +29,11 @@ class StateFormat:
     def __str__(self) -> str:
         return shape_in_words(self.shape)
 
-    def as_array(self, values: Any) -> jax.Array:
-        """`values` (..., *shape) as an encoder takes them."""
+    def as_array(self, values: Any) -> jax.Array | np.ndarray:
+        """`values` (..., *shape) as an encoder takes them: arrays of JAX as such, all others on the host.
+
+        JAX compiles a program for every new shape that it converts or copies itself.
+        """
         warn_if_forked()
         try:
             states = self._as_recorded(values)
@@ -51,25 +54,28 @@ class StateFormat:
             raise InputError(f"Give an array of states of {self} each, not of shape {states.shape}.")
         return states
 
-    def leading(self, states: jax.Array) -> tuple[int, ...]:
+    def leading(self, states: jax.Array | np.ndarray) -> tuple[int, ...]:
         """The leading axes of states (..., *shape)."""
         return states.shape[: states.ndim - len(self.shape)]
 
-    def _as_recorded(self, values: Any) -> jax.Array:
+    def _as_recorded(self, values: Any) -> jax.Array | np.ndarray:
         """`values` in the type of the recorded states; numbers that it cannot hold are refused, not truncated."""
         dtype = np.dtype(self.dtype)
         if dtype.kind == "f":
-            if self.units.origin is None:
+            if self.units.origin is not None:
+                if isinstance(values, Tracer):  # compiled code has no float64
+                    return jnp.asarray(values - self.units.origin, jnp.float32)
+                return np.asarray(self.units.centred(values))
+            if isinstance(values, jax.Array):
                 return jnp.asarray(values, jnp.float32)
-            if isinstance(values, Tracer):  # compiled code has no float64
-                return jnp.asarray(values - self.units.origin, jnp.float32)
-            return jnp.asarray(self.units.centred(values))
+            with np.errstate(over="ignore"):
+                return np.asarray(values, np.float32)
         given = values if isinstance(values, jax.Array) else np.asarray(values)
         if given.dtype == dtype:
-            return jnp.asarray(given)
+            return given
         given = np.asarray(given)
         with np.errstate(invalid="ignore"):  # NaN becomes some number, which differs
             cast = given.astype(dtype)
         if not np.array_equal(cast, given):
             raise ValueError(f"this model was trained on {dtype}, which cannot hold all of them; give them as recorded")
-        return jnp.asarray(cast)
+        return cast

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "distance": (options.Distance, "_inspect"),
     "progress": (options.Progress, "_progress"),
     "export": (options.Export, "_export"),
+    "card": (options.Card, "_export"),
     "plan": (options.Plan, "_plan"),
     "agent": (options.Agent, "_agent"),
     "suite": (options.Suite, "_suite"),

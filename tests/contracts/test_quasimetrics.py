@@ -22,7 +22,10 @@ from minaction.quasimetrics import (
     IQE,
     L1,
     L2,
+    MRN,
+    PQE,
     QUASIMETRICS,
+    DeepNorm,
     Max,
     Mean,
     Quasimetric,
@@ -47,7 +50,14 @@ MEMBERS: dict[str, Quasimetric] = {
     "iqe-one-component": IQE(component_size=8),
     "l1": L1(),
     "l2": L2(),
+    "mrn": MRN(),
+    "deep-norm": DeepNorm(width=5, layers=3),
+    "pqe": PQE(),
+    "pqe-gg": PQE(form="gg"),
 }
+# Sums of either sign and differences of areas cancel: beside the latents' own size, and beside 1, their rounding shows.
+CANCELLING = {"deep-norm": 1e-5}
+ROUNDING = {"pqe-gg": 1e-5}
 SHAPES = [(8,), (2, 3, 16)]  # few, so that each is compiled once
 EVERY = pytest.mark.parametrize("member", MEMBERS)
 distance = eqx.filter_jit(lambda quasimetric, x, y: quasimetric(x, y))
@@ -104,7 +114,8 @@ def test_distances_are_not_negative_and_obey_the_triangle_inequality(member: str
     assert direct.shape == values.shape[1:-1]
     assert np.all(np.isfinite(direct))
     assert np.all(direct >= 0)
-    assert np.all(direct <= detour * (1 + 1e-5))
+    rounding = CANCELLING.get(member, 0.0) * np.abs(values).max() + ROUNDING.get(member, 0.0)
+    assert np.all(direct <= detour * (1 + 1e-5) + rounding)
 
 
 @EVERY
@@ -119,7 +130,7 @@ def test_no_detour_through_any_of_many_points_is_shorter(member: str) -> None:
     assert np.all(between <= shortest_detour * (1 + 1e-5) + 1e-6)
 
 
-@EVERY
+@pytest.mark.parametrize("member", [name for name, described in MEMBERS.items() if described.homogeneous])
 @settings(max_examples=15, deadline=None)
 @given(points(2), st.floats(1e-3, 1e4))
 def test_distances_scale_with_the_latent(member: str, values: np.ndarray, factor: float) -> None:
@@ -289,7 +300,7 @@ def test_a_description_survives_json_and_builds_the_same_distance(member: str) -
 @pytest.mark.parametrize("name", QUASIMETRICS)
 def test_every_name_makes_a_member_for_the_usual_latent(name: str) -> None:
     described = make(QUASIMETRICS, name)
-    assert describe(described)["name"] == ("iqe" if name.startswith("iqe") else name)
+    assert describe(described)["name"] == name.removesuffix("-sum").removesuffix("-gg")
     x, y = jnp.asarray(normal(2, 4, 256))
     assert np.all(np.asarray(distance(described.build(256, key=jax.random.key(0)), x, y)) > 0)
 

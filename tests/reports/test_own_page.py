@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,6 @@ from minaction.cli import main
 from minaction.reports import write_own_page
 from minaction.tasks import Source
 from minaction.training import Run
-
-playwright = pytest.importorskip("playwright.sync_api", reason="needs the Python package: pip install playwright")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +35,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = ["train", str(folder / "log.csv"), *columns, "--objective", "maddist", "--steps", "300", *small]
     assert main([*command, "--out", str(folder / "run")]) == 0
     return folder / "run"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(params=[(1280, False), (390, True)], ids=["desktop", "phone"])

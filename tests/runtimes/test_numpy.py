@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import site
 import subprocess
 import sys
 import venv
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors
 
 import minaction
 from minaction import _files
@@ -145,10 +145,11 @@ def test_an_environment_with_numpy_and_safetensors_alone_answers(path: Path, tmp
     fresh = tmp_path / "fresh"
     venv.create(fresh, symlinks=True)
     inside = next((fresh / "lib").glob("python*/site-packages"))
-    for package in ("numpy", "numpy.libs", "safetensors"):
-        for found in (Path(folder) / package for folder in site.getsitepackages()):
-            if found.exists():
-                shutil.copytree(found, inside / package, ignore=shutil.ignore_patterns("tests", "__pycache__"))
+    for package in (np, safetensors):
+        found = Path(package.__file__ or "").parent
+        for folder in (found, found.with_name(f"{found.name}.libs")):  # beside it: what its wheel brings along
+            if folder.exists():
+                shutil.copytree(folder, inside / folder.name, ignore=shutil.ignore_patterns("tests", "__pycache__"))
     shutil.copytree(Path(minaction.__file__).parent, inside / "minaction", ignore=shutil.ignore_patterns("__pycache__"))
     code = f"""
 import importlib.util, json

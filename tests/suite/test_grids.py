@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from minaction._descriptions import make
 from minaction.errors import InputError
 from minaction.objectives import make_objective
+from minaction.quasimetrics import QUASIMETRICS
 from minaction.suite._grids import ABLATIONS, GRID_WORLDS, MAZES, ablations, chosen, paper
 from minaction.suite._own_grid import own_grid
 from minaction.tasks import get_task
@@ -67,7 +69,8 @@ def test_an_ablation_varies_what_it_says() -> None:
             case "latent-dimension":
                 assert objective.encoder.latent == ablation.value
             case "quasimetric":
-                assert (objective.quasimetric.name, objective.encoder.latent) == (ablation.value, 256)
+                assert objective.quasimetric == make(QUASIMETRICS, ablation.value)
+                assert objective.encoder.latent == 256
             case "dataset-size":
                 assert run.episodes == ablation.value
             case "random-weight":
@@ -90,7 +93,7 @@ def test_only_narrows_by_every_kind_of_name() -> None:
     ]
     studies = chosen(ablations(seeds=1), ["quasimetric", "tdmaddist"])
     assert {run.method for run in studies.runs} == {
-        f"tdmaddist-quasimetric-{name}" for name in ("simple", "wide-norm", "iqe")
+        f"tdmaddist-quasimetric-{name}" for name in ("simple", "wide-norm", "iqe", "mrn", "pqe", "pqe-gg", "deep-norm")
     }
     assert chosen(grid, []) == grid
     with pytest.raises(InputError, match="'cliffwalking'"):

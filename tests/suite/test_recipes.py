@@ -22,7 +22,7 @@ def test_a_recipe_keeps_to_the_task_and_the_method_that_its_figure_shows() -> No
     navigate, td = RECIPES["random-weight-navigate"].runs(1, None), RECIPES["quasimetric-tdmaddist"].runs(1, None)
     assert {run.data for run in navigate.runs} == {"ogbench-antmaze-medium-navigate"}
     assert [run.method for run in td.runs] == [
-        f"tdmaddist-quasimetric-{name}" for name in ("simple", "wide-norm", "iqe")
+        f"tdmaddist-quasimetric-{name}" for name in ("simple", "wide-norm", "iqe", "mrn", "pqe", "pqe-gg", "deep-norm")
     ]
 
 

@@ -137,21 +137,44 @@ class Progress(Table):
 
 @dataclass(frozen=True)
 class Export:
-    """Write a model as an ONNX graph, which answers without this package.
+    """Write a model as an ONNX graph or as an offline page, which answer without this package.
 
     For example
       minaction export runs/cliffwalking-maddist model.onnx
+      minaction export runs/cliffwalking-maddist page.html
       minaction export runs/cliffwalking-maddist encoder.onnx --part encoder --seed 2
     """
 
     run: Positional[Path]
     """Folder of a run, or a model file."""
     output: Positional[Path]
-    """The .onnx file to write."""
+    """The .onnx or .html file to write; a page holds up to 500 recorded states."""
     part: Literal["distance", "encoder", "quasimetric"] = "distance"
     """distance: of two states; encoder: states to embeddings; quasimetric: the distance of two embeddings."""
     seed: int | None = None
     """The seed whose model to export; the run's first seed by default."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """Write the card of a model as Markdown: data, method, settings, how right it is, licence, how to load it.
+
+    For example
+      minaction card runs/cliffwalking-pathdist
+      minaction card runs/my_log-pathdist -o CARD.md --licence cc-by-4.0
+      minaction card runs/my_log-pathdist --folder hub/my-distance
+    """
+
+    run: Positional[Path]
+    """Folder of a run, or a model file."""
+    output: Annotated[Path | None, arg(aliases=["-o"])] = None
+    """The file to write; printed by default."""
+    folder: Path | None = None
+    """A folder to write for the Hugging Face Hub instead: the card, the weights, and what they are."""
+    licence: str = ""
+    """Of the model: an SPDX identifier, such as mit or cc-by-4.0."""
+    seed: int | None = None
+    """Which of a run's models; that of its first seed by default."""
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,17 @@ from ..registry import Registry
 
 
 def _own() -> Mapping[str, Any]:
+    from ._deep_norm import DeepNorm
     from ._iqe import IQE
+    from ._mrn import MRN
     from ._norms import L1, L2
+    from ._pqe import PQE
     from ._simple import Max, Mean, Simple, Sum
     from ._wide_norm import WideNorm
 
-    members: dict[str, Any] = {member.name: member for member in (Simple, Max, Sum, Mean, WideNorm, IQE, L1, L2)}
-    return {**members, "iqe-sum": IQE(reduction="sum")}
+    own = (Simple, Max, Sum, Mean, WideNorm, DeepNorm, IQE, MRN, PQE, L1, L2)
+    members: dict[str, Any] = {member.name: member for member in own}
+    return {**members, "iqe-sum": IQE(reduction="sum"), "pqe-gg": PQE(form="gg")}
 
 
 QUASIMETRICS: Registry[Any] = Registry("quasimetric", "minaction.quasimetrics", _own)
@@ -54,7 +58,7 @@ class Quasimetric(ABC):
     - identity: q(x, x) = 0
     - non-negativity: q(x, y) >= 0
     - triangle inequality: q(x, z) <= q(x, y) + q(y, z)
-    - positive homogeneity: q(c x, c y) = c q(x, y)
+    - positive homogeneity, unless it says `homogeneous = False`: q(c x, c y) = c q(x, y)
 
     Where it is not differentiable (above all at x = y) the gradient is finite: one of the one-sided slopes, or zero.
     A member's docstring says why the laws hold and in which direction it measures; `minaction.testing` checks them.
@@ -71,6 +75,8 @@ class Quasimetric(ABC):
     name: ClassVar[str]
     symmetric: ClassVar[bool] = False
     """Whether q(x, y) = q(y, x)."""
+    homogeneous: ClassVar[bool] = True
+    """Whether q(c x, c y) = c q(x, y) for all c > 0."""
     greatest_difference: ClassVar[bool] = False
     """Whether q(x, y) is max_i relu(x_i - y_i), or nearly so. Then distances to and from landmarks are an embedding
     that never overestimates, and is exact where a shortest path goes on to a landmark or comes from one."""

@@ -17,11 +17,10 @@ from ._curves import charts_by_task
 from ._own_data import column_lines, facts, loss_curves, map_data, timelines
 from ._rendering import TextTable
 from ._summary import report_tables
-from ._templates import asset, inline_json, render
+from ._templates import PAGES
 from ._trials import read_trials
-from ._webpage import content_hash
 
-_SCRIPTS = ("page.js", "explorer.js", "own.js")
+_SCRIPTS = ("explorer.js", "own.js")
 
 
 def write_own_page(path: str | Path, run: Run, source: Source) -> None:
@@ -40,16 +39,14 @@ def write_own_page(path: str | Path, run: Run, source: Source) -> None:
     }
     (chart,) = charts_by_task(read_trials([run.path]).trials)
     tables = {table.name: table.html() for table in report_tables([chart], [])}
-    script, style = Markup("\n").join(map(asset, _SCRIPTS)), asset("page.css")
     name = Path(run.config.data).name
-    text = render(
+    text = PAGES.page(
         "own.html",
+        data,
+        _SCRIPTS,
+        ["page.css"],
         title=f"{name}: how far apart its states are",
         subtitle=f"{run.config.label}, {run.config.steps:,} gradient steps, seed {seed}; distances in {data['unit']}",
-        policy=f"default-src 'none'; img-src data:; script-src {content_hash(script)}; style-src {content_hash(style)}",
-        style=style,
-        script=script,
-        data=inline_json(data),
         facts=facts(recording, model),
         columns=_column_table(column_lines(recording)),
         warnings=check_data(recording),

@@ -39,6 +39,8 @@ class Stored:
 
 def read(path: str | Path) -> Stored:
     """The model in `path`; what its header says beyond what a runtime needs is ignored."""
+    if Path(path).is_dir():
+        path = Path(path) / "model.safetensors"  # as `DistanceModel.save` writes a folder
     if not Path(path).is_file():
         raise InputError(f"There is no file {path}; give a model file, such as model.safetensors.")
     try:

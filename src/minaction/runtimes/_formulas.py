@@ -16,6 +16,7 @@ Description = Mapping[str, Any]
 Weights = Mapping[str, Array]
 
 _GELU_SLOPE, _GELU_CUBIC = 0.7978845608028654, 0.044715  # sqrt(2 / pi); Hendrycks and Gimpel, 2016
+_PQE_TERMS, _PQE_SCALE = 10, 0.5**1.5  # as `minaction.quasimetrics` has them
 _SMALLEST = 1.1754944e-38  # of the normal float32 numbers
 _KNOWN_BY = "a runtime knows those of the package alone, so ask it with minaction itself"
 
@@ -29,6 +30,10 @@ class Operations(Protocol):
     def sigmoid(self, x: Array) -> Array: ...
     def sin(self, x: Array) -> Array: ...
     def cos(self, x: Array) -> Array: ...
+    def exp(self, x: Array) -> Array: ...
+    def log(self, x: Array) -> Array: ...
+    def erf(self, x: Array) -> Array: ...
+    def sign(self, x: Array) -> Array: ...
     def abs(self, x: Array) -> Array: ...
     def root(self, x: Array) -> Array: ...  # of 0 without a gradient, where there are gradients
     def fixed(self, x: Array) -> Array: ...  # no gradient flows through it
@@ -38,6 +43,7 @@ class Operations(Protocol):
     def max(self, x: Array, keep: bool = False) -> Array: ...
     def single(self, x: Array) -> Array: ...  # (..., 1) as (...)
     def split(self, x: Array, size: int) -> Array: ...  # (..., c size) as (..., c, size)
+    def halves(self, x: Array) -> Sequence[Array]: ...
     def join(self, parts: Sequence[Array]) -> Array: ...
     def transpose(self, x: Array) -> Array: ...
     def intervals(self, x: Array, y: Array) -> tuple[Array, Array]: ...  # sorted x_j, max(x_j, y_j) in the same order
@@ -77,6 +83,19 @@ def quasimetric(o: Operations, description: Description, weights: Weights) -> Ca
         return lambda x, y: o.sum(o.abs(x - y))
     if name == "l2":
         return lambda x, y: _norm(o, x - y)
+    if name == "mrn":
+        return lambda x, y: _metric_and_residual(o, *o.halves(x - y))
+    if name == "pqe":
+        alpha, size = o.exp(weights["quasimetric.log_weights"]), description["component_size"]
+        if description["form"] == "lh":
+            return lambda x, y: o.sum(_lost(o, o.relu(x - y), size) * alpha)
+        return lambda x, y: o.sum(_lost(o, _gaussian_races(o, x, y), size) * alpha)
+    if name == "deep-norm":
+        alpha = o.sigmoid(weights["quasimetric.combine.logit"])
+        layers = range(description["layers"])
+        direct = [weights[f"quasimetric.inputs.{k}"] for k in layers]
+        roots = [weights[f"quasimetric.roots.{k}"] for k in layers[:-1]]
+        return lambda x, y: _maxmean(o, _deep_norm(o, x - y, direct, [root * root for root in roots]), alpha)
     if name in ("wide-norm", "iqe"):
         combine: Callable[[Array], Array] = o.sum
         if name == "wide-norm" or description["reduction"] == "maxmean":
@@ -155,3 +174,37 @@ def _union_length(o: Operations, x: Array, y: Array) -> Array:
     """From the lowest start to the highest, what each interval adds beyond all before it."""
     low, high = o.intervals(x, y)
     return o.sum(o.relu(high - o.covered(low, high)))
+
+
+def _metric_and_residual(o: Operations, symmetric: Array, residual: Array) -> Array:
+    return _norm(o, symmetric) + o.max(o.relu(residual))
+
+
+def _deep_norm(o: Operations, difference: Array, direct: Sequence[Array], passed: Sequence[Array]) -> Array:
+    hidden = o.relu(difference @ direct[0])
+    for to_layer, between in zip(direct[1:], passed, strict=True):
+        hidden = o.relu(difference @ to_layer + hidden @ between)
+    return hidden
+
+
+def _lost(o: Operations, exponents: Array, size: int) -> Array:
+    """The probability that some Poisson race of a component is lost."""
+    return (o.exp(o.sum(o.split(exponents, size)) * -1.0) - 1.0) * -1.0
+
+
+def _gaussian_races(o: Operations, x: Array, y: Array) -> Array:
+    """-log P(N(A(x)) <= N(A(y))): a short series, as rates are small."""
+    beyond, behind = _excess(o, x, y), _excess(o, y, x)
+    total, term, power_a, power_b = beyond * 0.0, beyond * 0.0, beyond * 0.0 + 1.0, beyond * 0.0 + 1.0
+    for i in range(1, _PQE_TERMS + 1):
+        term = term + power_b
+        power_a, power_b = power_a * beyond / float(i), power_b * behind / float(i)
+        total = total + power_a * term
+    return o.log(o.exp((beyond + behind) * -1.0) * total * -1.0 + 1.0) * -1.0
+
+
+def _excess(o: Operations, u: Array, v: Array) -> Array:
+    """What the Gaussian region of u has beyond that of v."""
+    side = o.sign(u - v) * 0.5
+    own, other = o.exp(u * u * -0.25), o.exp(v * v * -0.25)
+    return o.relu(own * (o.erf(side * v) * -1.0 + 1.0) - other * (o.erf(side * u) * -1.0 + 1.0)) * _PQE_SCALE

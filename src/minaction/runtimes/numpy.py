@@ -12,6 +12,7 @@ For a robot, a server or a notebook without JAX: `pip install --no-deps minactio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -130,6 +131,7 @@ class _Operations:
     """NumPy's own functions where they fit, reductions called directly because that is quicker."""
 
     tanh, sin, cos, abs, root = map(staticmethod, (np.tanh, np.sin, np.cos, np.abs, np.sqrt))
+    exp, log, sign = map(staticmethod, (np.exp, np.log, np.sign))
 
     def relu(self, x: np.ndarray) -> np.ndarray:
         return np.maximum(x, _ZERO)
@@ -145,6 +147,9 @@ class _Operations:
 
     def sigmoid(self, x: np.ndarray) -> np.float32:
         return np.float32(1 / (1 + np.exp(-np.float64(x))))
+
+    def erf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(_ERF(x), np.float32)
 
     def fixed(self, x: np.ndarray) -> np.ndarray:
         return x
@@ -166,6 +171,9 @@ class _Operations:
 
     def split(self, x: np.ndarray, size: int) -> np.ndarray:
         return x.reshape(*x.shape[:-1], x.shape[-1] // size, size)
+
+    def halves(self, x: np.ndarray) -> Sequence[np.ndarray]:
+        return np.split(x, 2, axis=-1)
 
     def join(self, parts: Sequence[np.ndarray]) -> np.ndarray:
         return np.concatenate(parts, axis=-1)
@@ -190,4 +198,5 @@ class _Operations:
 
 
 _ZERO = np.float32(0)
+_ERF = np.frompyfunc(math.erf, 1, 1)  # NumPy has none; Python's own, number by number
 _OPERATIONS: Any = _Operations()

@@ -169,6 +169,18 @@ class _Graph:
     def cos(self, x: _Value) -> _Value:
         return self.node("Cos", x)
 
+    def exp(self, x: _Value) -> _Value:
+        return self.node("Exp", x)
+
+    def log(self, x: _Value) -> _Value:
+        return self.node("Log", x)
+
+    def erf(self, x: _Value) -> _Value:
+        return self.node("Erf", x)
+
+    def sign(self, x: _Value) -> _Value:
+        return self.node("Sign", x)
+
     def abs(self, x: _Value) -> _Value:
         return self.node("Abs", x)
 
@@ -195,6 +207,9 @@ class _Graph:
 
     def split(self, x: _Value, size: int) -> _Value:
         return self.node("Reshape", x, self._whole(0, -1, size)).of(size)
+
+    def halves(self, x: _Value) -> Sequence[_Value]:
+        return self.nodes("Split", 2, x, axis=-1, num_outputs=2)
 
     def join(self, parts: Sequence[_Value]) -> _Value:
         return self.node("Concat", *parts, axis=-1)

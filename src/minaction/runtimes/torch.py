@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import InputError, MissingExtra
 
 try:
-    import torch  # type: ignore[import-not-found]
+    import torch
 except ModuleNotFoundError:
     raise MissingExtra("A model in PyTorch", "pytorch") from None
 
@@ -35,6 +35,8 @@ def load(path: str | Path) -> TorchModel:
 
 class TorchModel(torch.nn.Module):
     """d(s, g) for states and goals (..., *state_shape), whose leading axes broadcast."""
+
+    _origin: torch.Tensor | None
 
     def __init__(self, stored: Stored) -> None:
         super().__init__()
@@ -79,7 +81,14 @@ class _Operations:
     """PyTorch's own functions where they fit."""
 
     relu, selu, tanh, sigmoid = map(staticmethod, (torch.relu, torch.selu, torch.tanh, torch.sigmoid))
-    sin, cos, abs, at_least = map(staticmethod, (torch.sin, torch.cos, torch.abs, torch.clamp_min))
+    sin, cos, abs = map(staticmethod, (torch.sin, torch.cos, torch.abs))
+    exp, log, erf, sign = map(staticmethod, (torch.exp, torch.log, torch.erf, torch.sign))
+
+    def at_least(self, x: torch.Tensor, least: float) -> torch.Tensor:
+        return x.clamp_min(least)
+
+    def halves(self, x: torch.Tensor) -> Sequence[torch.Tensor]:
+        return torch.chunk(x, 2, dim=-1)
 
     def join(self, parts: Sequence[torch.Tensor]) -> torch.Tensor:
         return torch.cat(list(parts), dim=-1)

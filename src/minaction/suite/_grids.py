@@ -87,6 +87,8 @@ def _varied(base: str, setting: str, values: Sequence[Any], **others: Any) -> tu
 
 
 _OURS = ("maddist", "tdmaddist")
+# The paper compares the first three.
+_HEADS = ("simple", "wide-norm", "iqe", "mrn", "pqe", "pqe-gg", "deep-norm")
 
 # The paper shows these ablations as figures; its text gives the sizes of networks and quasimetrics, but not every value
 # on the axes. The values here span the same ranges.
@@ -101,11 +103,7 @@ ABLATIONS: dict[str, Study] = {
     "quasimetric": Study(
         "quasimetric",
         (CLIFF_WALKING,),
-        tuple(
-            variant
-            for base in _OURS
-            for variant in _varied(base, "quasimetric", ("simple", "wide-norm", "iqe"), **{"encoder.latent": 256})
-        ),
+        tuple(variant for base in _OURS for variant in _varied(base, "quasimetric", _HEADS, **{"encoder.latent": 256})),
     ),
     "dataset-size": Study(
         "episodes",

@@ -313,6 +313,8 @@ class Driver:
             self._checkpoint()
         for one, rows in zip(self._going, measured, strict=True):
             _examine(models[one.replicas], one)
+            for model, row in zip(models[one.replicas], rows, strict=True):
+                model.agreement = {f"{of.truth} ({of.unit})": of.agreement for of in _overall(row.evaluations)}
             results = Results(
                 evaluations=[found for row in rows for found in row.evaluations],
                 seconds=round(time.monotonic() - began, 1),

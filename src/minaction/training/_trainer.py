@@ -161,6 +161,8 @@ class Trainer:
                     seed=seed,
                     data=self.names[k],
                     data_fingerprint=self.data[k].fingerprint,
+                    episodes=self.data[k].num_episodes,
+                    states=self.data[k].num_states,
                 ),
                 self.data[k].state_shape,
                 self.data[k].states.dtype.name,

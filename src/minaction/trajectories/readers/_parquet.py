@@ -35,7 +35,10 @@ def parquet_files(path: Path) -> list[Path]:
     """The files of a log: `path` itself, or those in the folder, in the order of the numbers in their names."""
     if not path.is_dir():
         return [path]
-    found = [file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file()]
+    try:
+        found = [file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file()]
+    except OSError:  # a folder that may not be looked into
+        return []
     return sorted(found, key=lambda file: [int(part) if part.isdigit() else part for part in _PARTS.split(file.name)])
 
 
