@@ -4,6 +4,9 @@ python reproductions/equivariance.py                  writes reproductions/resul
 
 Of a world multiplied, timed or shifted otherwise the same distances are asked for, up to the unit of time: the Pearson
 correlation with the truth may differ by .002, the mean ratio to the truth by 1%.
+
+Of 70 rows 68 hold. TautDist on the ring does not for two of five changes (.004 and .009): after 300 steps its Pearson
+correlation is still low, and the last bits of the inputs move it.
 """
 
 from __future__ import annotations
