@@ -283,7 +283,7 @@ class DistanceModel:
         >>> print(ma.fit("cliffwalking", steps=1, progress=False).card().splitlines()[0])
         # Minimum action distance of cliffwalking
         """
-        return card(self, licence=licence)
+        return card(self, licence)
 
     def export(self, path: str | Path, part: Literal["distance", "encoder", "quasimetric"] = "distance") -> None:
         """Write an .onnx file that answers d(s, g), or its encoder or quasimetric alone, without this package.

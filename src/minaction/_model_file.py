@@ -65,7 +65,7 @@ def contents_of(model: DistanceModel) -> tuple[dict[str, np.ndarray], dict[str, 
         "provenance": asdict(model.provenance),
         "health": None if model.health is None else asdict(model.health),
         "agreement": model.agreement,
-        "card": card(model, Path(path).name),
+        "card": card(model),
     }
     origin = {} if model.units.origin is None else {"origin": model.units.origin}
     recorded = {} if model.recorded is None else model.recorded.as_tensors(_RECORDED)
@@ -88,7 +88,7 @@ def write_folder(model: DistanceModel, path: str | Path, licence: str = "") -> N
     }
     write_json(folder / "config.json", described)
     with atomic_write(folder / "README.md") as file:
-        file.write((front_matter(licence) + card(model, WEIGHTS, licence)).encode())
+        file.write((front_matter(licence) + card(model, licence)).encode())
 
 
 def read_model(path: str | Path) -> dict[str, Any]:
