@@ -110,5 +110,5 @@ model.distance(here, there)
 ```
 
 With NumPy and safetensors alone: `from minaction.runtimes.numpy import load`. As a PyTorch module:
-`from minaction.runtimes.torch import load`. For ONNX Runtime: `minaction export model.safetensors model.onnx`. As a page:
-`minaction export model.safetensors page.html`."""
+`from minaction.runtimes.torch import load`. For ONNX Runtime: `minaction export model.safetensors model.onnx`; as a
+page: `minaction export model.safetensors page.html`."""
