@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from benchmarks import latency, memory_mapped, objective_speed, pairwise, small_suite, training_speed
+from benchmarks import large_log, latency, memory_mapped, objective_speed, pairwise, small_suite, training_speed
 from benchmarks.contender import Advance, Contender, Round
 from benchmarks.data import random_walks
 
@@ -89,6 +89,16 @@ def test_mapped_data_trains_in_little_memory_and_leaves_nothing_behind(tmp_path:
     found = memory_mapped.main(memory_mapped.Options(gib=0.6, seconds=2, rounds=2, folder=tmp_path))
     assert found["mapped"]["peak_resident_bytes"] < found["in memory"]["peak_resident_bytes"]
     assert found["ratio"] > 0.3
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_log_of_several_files_is_read_and_trained_on_mapped(tmp_path: Path) -> None:
+    options = large_log.Options(rows=300_000, files=3, objective="maddist", seconds=1, folder=tmp_path)
+    found = large_log.main(options)
+    assert found["mapped_bytes"] > 300_000 * 24
+    assert found["steps_per_second"] > 0
+    assert found["peak_resident_bytes"] < large_log.MOST_RESIDENT
     assert list(tmp_path.iterdir()) == []
 
 

@@ -19,6 +19,7 @@ from ._distance import Architecture, Distance
 from ._files import atomic_write
 from ._forks import note_process
 from ._health import Health
+from ._mapped import read_rows
 from ._model_file import WEIGHTS, Provenance, as_stored, read_model, write_folder, write_model
 from ._remaining import Progress, at_usual_place
 from ._state_format import StateFormat
@@ -231,9 +232,8 @@ class DistanceModel:
         >>> model.usual_ends(data).shape[1:]
         (2,)
         """
-        ends = data.states[data.offsets[1:] - 1]
-        if len(ends) > _MOST_ENDS:
-            ends = ends[np.random.default_rng(0).permutation(len(ends))[:_MOST_ENDS]]
+        rows = np.random.default_rng(0).permutation(data.offsets[1:] - 1)[:_MOST_ENDS]
+        ends = read_rows(data.states, np.sort(rows))
         return ends[at_usual_place(self.pairwise(ends, ends), data.durations)]
 
     def coverage(self, states: ArrayLike) -> np.ndarray:

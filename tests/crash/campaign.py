@@ -64,10 +64,10 @@ def _grid(folder: Path) -> None:
 
 _TRAIN = ("train", "cliffwalking", "--objective", "maddist", "--episodes", "3", "--steps", "200", "--evaluations", "20")
 SCENARIOS = (
-    Scenario("train", (*_TRAIN, "--out", "out/run", "--set", *SMALL), 0.3),
-    Scenario("replace", (*_TRAIN, "--seeds", "2", "--out", "out/run", "--overwrite", "--set", *SMALL), 0.1),
-    Scenario("suite", ("suite", "grid.toml", "--out", "out/suite", "--jobs", "1"), 0.15, _grid),
     Scenario("convert", ("data", "convert", "log.npz", "out/log.safetensors"), 0.45, _recording),
+    Scenario("train", (*_TRAIN, "--out", "out/run", "--set", *SMALL), 0.3),
+    Scenario("suite", ("suite", "grid.toml", "--out", "out/suite", "--jobs", "1"), 0.15, _grid),
+    Scenario("replace", (*_TRAIN, "--seeds", "2", "--out", "out/run", "--overwrite", "--set", *SMALL), 0.1),
 )
 
 

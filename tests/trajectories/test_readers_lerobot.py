@@ -96,3 +96,20 @@ def test_it_is_trained_on_from_the_command_line(folder, tmp_path, capsys):
     capsys.readouterr()
     assert main(["train", str(folder), "--states", "observation.images.top", "--out", str(tmp_path / "other")]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "info",
+    [
+        "5",
+        "[]",
+        '{"codebase_version": "v3.0"}',
+        '{"codebase_version": "v3.0", "features": 3}',
+        '{"codebase_version": "v3.0", "features": {"observation.state": {"dtype": "float32", "shape": ["x"]}}}',
+        '{"codebase_version": "v3.0", "features": {"observation.state": null}}',
+    ],
+)
+def test_a_broken_description_is_refused_in_a_sentence(tmp_path, info):
+    folder = Path(shutil.copytree(HERE / "v3.0", tmp_path / "arm"))
+    (folder / "meta/info.json").write_text(info)
+    assert "\n" not in refusal(folder)

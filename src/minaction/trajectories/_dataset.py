@@ -19,6 +19,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._mapped import read_rows
 from ..errors import InputError
 from ._arrays import (
     as_actions,
@@ -243,7 +244,7 @@ class Trajectories:
         """The time from the first state of each episode to its last."""
         if self.times is None:
             return (self.lengths - 1).astype(np.float64)
-        return self.times[self.offsets[1:] - 1] - self.times[self.offsets[:-1]]
+        return read_rows(self.times, self.offsets[1:] - 1) - read_rows(self.times, self.offsets[:-1])
 
     def episode(self, k: int) -> np.ndarray:
         """The states of episode `k`, (T_k, *shape)."""

@@ -165,9 +165,8 @@ def _refuse_too_large(folder: Path) -> None:
 
     def add(name: str, item: Any) -> None:
         nonlocal num_bytes, stored_bytes
-        if isinstance(item, h5py.Dataset):
+        if isinstance(item, h5py.Dataset):  # rewards and the like too, since Minari reads all of them
             datasets.append((name, item))
-        if isinstance(item, h5py.Dataset) and ("/observations" in name or "/actions" in name):
             num_bytes += item.nbytes
             stored_bytes += item.id.get_storage_size()
 
@@ -179,4 +178,14 @@ def _refuse_too_large(folder: Path) -> None:
         file.visititems(add)
         for name, item in datasets:
             refuse_elsewhere(path, name, item)
+        _refuse_unequal(path, {name: item.shape[:1] for name, item in datasets})
     refuse_if_too_large(path, "the data set", num_bytes, stored_bytes)
+
+
+def _refuse_unequal(path: Path, lengths: dict[str, tuple[int, ...]]) -> None:
+    """Of every step there is one reward and one end: a damaged length would have Minari look for millions of them."""
+    for name, length in lengths.items():
+        episode, _, part = name.rpartition("/")
+        rewards = lengths.get(f"{episode}/rewards", length)
+        if part in ("terminations", "truncations") and length != rewards:
+            raise InputError(f"{path}: {name} has {length} numbers for {rewards} rewards; make or download it again.")

@@ -35,7 +35,10 @@ def parquet_files(path: Path) -> list[Path]:
     """The files of a log: `path` itself, or those in the folder, in the order of the numbers in their names."""
     if not path.is_dir():
         return [path]
-    found = [file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file()]
+    try:
+        found = [file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file()]
+    except OSError:  # a folder that may not be looked into
+        return []
     return sorted(found, key=lambda file: [int(part) if part.isdigit() else part for part in _PARTS.split(file.name)])
 
 
@@ -61,17 +64,20 @@ def unpacked_sizes(files: list[Any], wanted: list[str]) -> Iterator[int]:
     """Bounds on what the wanted columns take in memory, of which none may be too large.
 
     Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory. What
-    the file says of a single column is looked at only where that may be more: pyarrow 26 aborts the process where it is
-    damaged in some ways, while it raises an error where such a column is read.
+    the file says of a single column is looked at only where that may be more, and after a row of it was read: pyarrow
+    26 aborts the process where it is damaged in some ways, while reading raises an error.
     """
     from pyarrow.types import is_nested
 
-    groups = [file.metadata.row_group(k) for file in files for k in range(file.metadata.num_row_groups)]
+    groups = [(file, k) for file in files for k in range(file.metadata.num_row_groups)]
     nested = [name for name in wanted if is_nested(files[0].schema_arrow.field(name).type)]
-    yield 8 * sum(group.num_rows for group in groups) * len(wanted)
-    if nested or sum(group.total_byte_size for group in groups) > _LITTLE:
-        pieces = [group.column(k) for group in groups for k in range(group.num_columns)]
-        pieces = [piece for piece in pieces if _belongs(piece.path_in_schema, wanted)]
+    yield 8 * sum(file.metadata.row_group(k).num_rows for file, k in groups) * len(wanted)
+    if nested or sum(file.metadata.row_group(k).total_byte_size for file, k in groups) > _LITTLE:
+        pieces = []
+        for file, k in groups:
+            next(file.iter_batches(batch_size=1, row_groups=[k], columns=wanted), None)
+            places = [place for place in range(len(file.schema)) if _belongs(file.schema.column(place).path, wanted)]
+            pieces += [file.metadata.row_group(k).column(place) for place in places]
         yield max(sum(piece.total_uncompressed_size for piece in pieces), 8 * sum(p.num_values for p in pieces))
 
 
