@@ -30,6 +30,7 @@ __all__ = [
     "Finished",
     "Health",
     "Hilbert",
+    "ImageEncoder",
     "InputError",
     "InputStatistics",
     "Layout",
@@ -88,6 +89,7 @@ from .encoders import MLP as MLP
 from .encoders import Encoder as Encoder
 from .encoders import EncoderModule as EncoderModule
 from .encoders import Ensemble as Ensemble
+from .encoders import ImageEncoder as ImageEncoder
 from .encoders import InputStatistics as InputStatistics
 from .encoders import Projected as Projected
 from .environments import collect as collect

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from minaction._descriptions import make
-from minaction.encoders import ENCODERS, MLP, Encoder, Ensemble, Projected
+from minaction.encoders import ENCODERS, MLP, Encoder, Ensemble, ImageEncoder, Projected
 from minaction.testing import check_encoder
 
 SMALL = MLP(hidden=(16,), latent=8, fourier=4)
 TINY: dict[str, list[Encoder]] = {
     "mlp": [SMALL, MLP(hidden=(), latent=5, scaling="none"), MLP(hidden=(8,), latent=4, layer_norm=True)],
+    "image": [ImageEncoder(channels=(3, 4), hidden=(6,), latent=5), ImageEncoder(channels=(2,), hidden=(), latent=3)],
     "projected": [Projected(SMALL, hidden=(6,), latent=12, activation="gelu")],
     "ensemble": [Ensemble(SMALL), Ensemble(Projected(SMALL, hidden=(), latent=3), size=3)],
 }
@@ -23,7 +24,7 @@ def test_every_encoder_that_we_offer_is_among_them() -> None:
 
 @pytest.mark.parametrize("member", MEMBERS, ids=lambda member: member.name)
 def test_every_member_keeps_the_public_contract(member: Encoder) -> None:
-    check_encoder(member)
+    check_encoder(member, **({"state_shape": (7, 5, 3), "dtype": "uint8"} if member.name == "image" else {}))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "bool", "int16", "float64"])

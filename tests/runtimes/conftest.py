@@ -10,7 +10,7 @@ import numpy as np
 from minaction._descriptions import make
 from minaction._distance import Architecture
 from minaction._model import DistanceModel, Provenance
-from minaction.encoders import MLP, Encoder, Ensemble, Projected, input_statistics
+from minaction.encoders import MLP, Encoder, Ensemble, ImageEncoder, Projected, input_statistics
 from minaction.quasimetrics import QUASIMETRICS, Quasimetric
 
 
@@ -35,6 +35,7 @@ CASES = {
         MLP(hidden=(24,), latent=32, activation="gelu", fourier=5), shape=(1,), extremes=FOURIER_EXTREMES
     ),
     "image": Case(MLP(hidden=(24,), latent=32), shape=(4, 3, 2), dtype="uint8", extremes=(0, 255)),
+    "conv": Case(ImageEncoder(channels=(4, 6), hidden=(24,), latent=32), (9, 7, 2), "uint8", extremes=(0, 255)),
     "projected": Case(
         Projected(MLP(hidden=(24,), latent=8, fourier=4), hidden=(16,), latent=48, layer_norm=True, activation="gelu"),
         extremes=FOURIER_EXTREMES,

@@ -16,9 +16,10 @@ from ._inputs import InputStatistics
 
 def _own() -> Mapping[str, Any]:
     from ._composed import Ensemble, Projected
+    from ._image import ImageEncoder
     from ._mlp import MLP
 
-    return {member.name: member for member in (MLP, Projected, Ensemble)}
+    return {member.name: member for member in (MLP, ImageEncoder, Projected, Ensemble)}
 
 
 ENCODERS: Registry[Any] = Registry("encoder", "minaction.encoders", _own)

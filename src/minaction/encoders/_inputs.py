@@ -61,10 +61,10 @@ class InputStatistics(NamedTuple):
 class Scale(eqx.Module):
     """x -> (x - mean) / scale. The statistics are stored with the model and never trained."""
 
-    mean: Float[Array, " size"]
-    scale: Float[Array, " size"]
+    mean: Float[Array, " *shape"]
+    scale: Float[Array, " *#shape"]
 
-    def __call__(self, x: Float[Array, "*batch size"]) -> Float[Array, "*batch size"]:
+    def __call__(self, x: Float[Array, ...]) -> Float[Array, ...]:
         return (x - jax.lax.stop_gradient(self.mean)) / jax.lax.stop_gradient(self.scale)
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from .._descriptions import make, with_settings
+from .._image_axes import is_image
+from ..encoders import MLP, Encoder, Ensemble, ImageEncoder, Projected
 from ..errors import InputError
 from ._base import OBJECTIVES, Objective
 
@@ -32,3 +35,16 @@ def make_objective(
     if not isinstance(made, Objective):
         raise InputError(f"{objective!r} is registered as an objective, but is not derived from ma.Objective.")
     return with_settings(made, settings)
+
+
+def suited(objective: Objective, state_shape: tuple[int, ...]) -> Objective:
+    """`objective` with an image encoder in the place of a perceptron that nobody chose, where states are images."""
+    if not is_image(state_shape) or objective.encoder != type(objective)().encoder:
+        return objective
+    return replace(objective, encoder=_seeing(objective.encoder))
+
+
+def _seeing(encoder: Encoder) -> Encoder:
+    if isinstance(encoder, Projected | Ensemble):
+        return replace(encoder, base=_seeing(encoder.base))
+    return ImageEncoder(latent=encoder.latent) if isinstance(encoder, MLP) else encoder

@@ -18,9 +18,10 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 
 from .._distance import Distance
+from .._image_axes import is_image
 from ..encoders import MLP, Encoder
 from ..quasimetrics._pairs import distances_both_ways
-from ..recorded import recorded_distance
+from ..recorded import recorded_distance, sighted
 from ..trajectories import Trajectories
 from ._base import Objective, Terms
 from ._paths import Paths, shortest_paths
@@ -134,10 +135,13 @@ class PathDist(Objective):
         return self.adam(optax.cosine_decay_schedule(self.learning_rate, steps))
 
     def tables(self, data: Trajectories) -> PathTables:
-        graph = recorded_distance(data)
-        paths = shortest_paths(graph, data.num_states, self.landmarks, self.nodes)
+        images = is_image(data.state_shape)
+        graph = recorded_distance(sighted(data) if images else data)
+        unseen = graph.unseen[:0] if images else graph.unseen  # nobody can draw what was not seen
+        paths = shortest_paths(graph, unseen, data.num_states, self.landmarks, self.nodes)
         step_time = np.asarray(graph.typical_time / graph.steps, np.float32)
-        return PathTables(EpisodeTable.of(data), paths, step_time, graph.unseen)  # type: ignore[arg-type]
+        more = data.states[:0] if images else unseen
+        return PathTables(EpisodeTable.of(data), paths, step_time, more)  # type: ignore[arg-type]
 
     def more_states(self, tables: PathTables) -> np.ndarray | None:
         return np.asarray(tables.unseen) if len(tables.unseen) else None

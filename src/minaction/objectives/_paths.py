@@ -28,17 +28,18 @@ class Paths(eqx.Module):
     """The mean and the greatest length of the paths that there are."""
 
 
-def shortest_paths(graph: RecordedDistance, num_states: int, num_landmarks: int, num_nodes: int) -> Paths:
+def shortest_paths(
+    graph: RecordedDistance, unseen: np.ndarray, num_states: int, num_landmarks: int, num_nodes: int
+) -> Paths:
     """The paths between some landmarks of `graph` and some of its nodes, landmarks among them.
 
-    States that nobody recorded but that probably exist (`RecordedDistance.unseen`) are nodes too, numbered from
-    `num_states` on.
+    States that were not recorded but probably exist, `unseen` (m, D), are nodes too, numbered from `num_states` on.
     """
-    rows = np.concatenate([graph.rows, num_states + np.arange(len(graph.unseen))])
+    rows = np.concatenate([graph.rows, num_states + np.arange(len(unseen))])
     chosen = np.random.default_rng(0).permutation(len(rows))[:num_nodes]
     landmarks = chosen[:num_landmarks]
     if graph.repeats:
-        states = np.concatenate([graph.nodes, graph.unseen])
+        states = np.concatenate([graph.nodes, unseen])
         away = graph.pairwise(states[landmarks], states[chosen]).T
         back = graph.pairwise(states[chosen], states[landmarks])
     else:

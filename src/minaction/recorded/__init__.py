@@ -3,3 +3,4 @@
 from ._distance import NearestNode as NearestNode
 from ._distance import RecordedDistance as RecordedDistance
 from ._distance import recorded_distance as recorded_distance
+from ._sightings import sighted as sighted

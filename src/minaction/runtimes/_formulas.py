@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from .._image_axes import arrangement
 from ..errors import InputError
 
 Array = Any
@@ -46,8 +47,14 @@ class Operations(Protocol):
     def halves(self, x: Array) -> Sequence[Array]: ...
     def join(self, parts: Sequence[Array]) -> Array: ...
     def transpose(self, x: Array) -> Array: ...
+    def flattened(self, x: Array) -> Array: ...  # a weight of any shape as one row
     def intervals(self, x: Array, y: Array) -> tuple[Array, Array]: ...  # sorted x_j, max(x_j, y_j) in the same order
     def covered(self, low: Array, high: Array) -> Array: ...  # max(low_j, high_0, ..., high_(j - 1)) for every j
+    def arranged(self, x: Array, shape: Sequence[int], order: Sequence[int], into: Sequence[int]) -> Array: ...
+    # rows (n, size) as (n, *shape), their axes in another order, as (n, *into)
+    def convolved(self, x: Array, weight: Array) -> Array: ...  # (n, h, w, c) by (3, 3, c, d), padded with zeros
+    def halved(self, x: Array) -> Array: ...  # the largest of 3 x 3 pixels around every second one
+    def rows(self, x: Array) -> Array: ...  # (n, h, w, c) as (n, h w c)
 
 
 def encoder(o: Operations, description: Description, weights: Weights, at: str = "encoder") -> Callable[[Array], Array]:
@@ -60,6 +67,22 @@ def encoder(o: Operations, description: Description, weights: Weights, at: str =
             return lambda x: perceptron((x - mean) / scale)
         features = _fourier(o, o.transpose(weights[f"{at}.fourier.frequencies"]))
         return lambda x: perceptron(features((x - mean) / scale))
+    if name == "image":
+        mean, scale = weights[f"{at}.scale.mean"], weights[f"{at}.scale.scale"]
+        shape = tuple(mean.shape)
+        order, into = arrangement(shape)
+        centre = o.flattened(mean)
+        stages = [_stage(o, weights, f"{at}.stages.{k}") for k in range(len(description["channels"]))]
+        relu = {**description, "activation": "relu", "layer_norm": False}
+        perceptron = _perceptron(o, relu, weights, f"{at}.perceptron")
+
+        def see(x: Array) -> Array:
+            x = o.arranged((x - centre) / scale, shape, order, into)
+            for stage in stages:
+                x = stage(x)
+            return perceptron(o.rows(o.relu(x)))
+
+        return see
     if name == "projected":
         base = encoder(o, description["base"], weights, f"{at}.base")
         projector = _perceptron(o, description, weights, f"{at}.projector")
@@ -134,6 +157,21 @@ def _perceptron(o: Operations, description: Description, weights: Weights, at: s
         return x @ last_weight + last_bias
 
     return perceptron
+
+
+def _stage(o: Operations, weights: Weights, at: str) -> Callable[[Array], Array]:
+    entry, first, second = (
+        (weights[f"{at}.{part}.weight"], weights[f"{at}.{part}.bias"]) for part in ("entry", "first", "second")
+    )
+
+    def convolved(x: Array, conv: tuple[Array, Array]) -> Array:
+        return o.convolved(x, conv[0]) + conv[1]
+
+    def stage(x: Array) -> Array:
+        x = o.halved(convolved(x, entry))
+        return x + convolved(o.relu(convolved(o.relu(x), first)), second)
+
+    return stage
 
 
 def _layer_norm(o: Operations, weights: Weights, at: str) -> Callable[[Array], Array]:

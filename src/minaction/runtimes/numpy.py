@@ -27,6 +27,7 @@ from ._states import as_rows
 
 # Pairs are measured in blocks of so many numbers, which stay in a core's cache; states are embedded so many at a time.
 _NUMBERS_AT_ONCE, _ROWS_AT_ONCE = 1 << 17, 1 << 13
+_PIXELS_AT_ONCE = 1 << 21  # of images; each becomes some dozen numbers on the way
 _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
@@ -113,8 +114,9 @@ class NumpyModel:
         return self._embed_rows(rows)
 
     def _embed_rows(self, rows: np.ndarray) -> np.ndarray:
-        parts = range(0, max(1, len(rows)), _ROWS_AT_ONCE)
-        return np.concatenate([self._encode(rows[start : start + _ROWS_AT_ONCE]) for start in parts])
+        step = max(1, min(_ROWS_AT_ONCE, _PIXELS_AT_ONCE // max(1, rows.shape[1])))
+        parts = range(0, max(1, len(rows)), step)
+        return np.concatenate([self._encode(rows[start : start + step]) for start in parts])
 
     def _all_pairs(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         found = np.empty((len(x), len(y)), np.float32)
@@ -195,6 +197,31 @@ class _Operations:
         covered[..., :1] = low[..., :1]
         np.maximum.accumulate(high[..., :-1], axis=-1, out=covered[..., 1:])
         return np.maximum(covered, low, out=covered)
+
+    def flattened(self, x: np.ndarray) -> np.ndarray:
+        return x.ravel()
+
+    def arranged(self, x: np.ndarray, shape: Sequence[int], order: Sequence[int], into: Sequence[int]) -> np.ndarray:
+        images = x.reshape(len(x), *shape).transpose(0, *(axis + 1 for axis in order))
+        return np.ascontiguousarray(images).reshape(len(x), *into)
+
+    def convolved(self, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        _, height, width, _ = x.shape
+        padded = np.pad(x, [(0, 0), (1, 1), (1, 1), (0, 0)])
+        around = [padded[:, i : i + height, j : j + width] for i in range(3) for j in range(3)]
+        return np.concatenate(around, axis=-1) @ weight.reshape(-1, weight.shape[-1])
+
+    def halved(self, x: np.ndarray) -> np.ndarray:
+        for axis in (1, 2):
+            beside = [(0, 0)] * 4
+            beside[axis] = (1, 1)
+            padded, length = np.moveaxis(np.pad(x, beside, constant_values=-np.inf), axis, 0), x.shape[axis]
+            first, second, third = (padded[start : start + length : 2] for start in (0, 1, 2))
+            x = np.moveaxis(np.maximum(np.maximum(first, second), third), 0, axis)
+        return x
+
+    def rows(self, x: np.ndarray) -> np.ndarray:
+        return x.reshape(len(x), x.shape[1] * x.shape[2] * x.shape[3])
 
 
 _ZERO = np.float32(0)

@@ -48,7 +48,7 @@ def serialise(stored: Stored, part: Part = "distance") -> bytes:
     latent = _latent(stored)
 
     def embedded(name: str) -> _Value:
-        rows = graph.flattened(graph.input(name, kind, stored.state_shape))
+        rows = graph.as_rows(graph.input(name, kind, stored.state_shape))
         return _formulas.encoder(graph, stored.encoder, weights)(rows)
 
     if part == "encoder":
@@ -81,6 +81,7 @@ class _Value:
 
     def __init__(self, graph: _Graph, name: str) -> None:
         self.graph, self.name, self.size = graph, name, 0
+        self.shape: tuple[int, ...] = ()  # of a constant
 
     def of(self, size: int) -> _Value:
         """Itself, with a last axis of which the length is known."""
@@ -117,7 +118,9 @@ class _Graph:
     def constant(self, value: Any, name: str | None = None) -> _Value:
         name = name or f"constant_{len(self._constants)}"
         self._constants.append(numpy_helper.from_array(np.asarray(value), name))
-        return _Value(self, name)
+        made = _Value(self, name)
+        made.shape = np.shape(value)
+        return made
 
     def input(self, name: str, kind: int, shape: tuple[int | None, ...]) -> _Value:
         self._inputs.append(helper.make_tensor_value_info(name, kind, ["n", *shape]))
@@ -145,7 +148,7 @@ class _Graph:
         onnx.checker.check_model(model)
         return model.SerializeToString()
 
-    def flattened(self, states: _Value) -> _Value:
+    def as_rows(self, states: _Value) -> _Value:
         """(n, *shape) as float32 (n, size)."""
         return self.node("Flatten", self.node("Cast", states, to=TensorProto.FLOAT), axis=1)
 
@@ -216,6 +219,37 @@ class _Graph:
 
     def transpose(self, x: _Value) -> _Value:
         return self.node("Transpose", x)
+
+    def flattened(self, x: _Value) -> _Value:
+        return self.node("Reshape", x, self._whole(-1))
+
+    def arranged(self, x: _Value, shape: Sequence[int], order: Sequence[int], into: Sequence[int]) -> _Value:
+        images = self.node("Reshape", x, self._whole(-1, *shape))
+        images = self.node("Transpose", images, perm=[0, *(axis + 1 for axis in order)])
+        return self.node("Reshape", images, self._whole(-1, *into))
+
+    def convolved(self, x: _Value, weight: _Value) -> _Value:
+        found = self.node(
+            "Conv",
+            self.node("Transpose", x, perm=[0, 3, 1, 2]),
+            self.node("Transpose", weight, perm=[3, 2, 0, 1]),
+            kernel_shape=[3, 3],
+            pads=[1, 1, 1, 1],
+        )
+        return self.node("Transpose", found, perm=[0, 2, 3, 1])
+
+    def halved(self, x: _Value) -> _Value:
+        found = self.node(
+            "MaxPool",
+            self.node("Transpose", x, perm=[0, 3, 1, 2]),
+            kernel_shape=[3, 3],
+            pads=[1, 1, 1, 1],
+            strides=[2, 2],
+        )
+        return self.node("Transpose", found, perm=[0, 2, 3, 1])
+
+    def rows(self, x: _Value) -> _Value:
+        return self.node("Flatten", x, axis=1)
 
     def intervals(self, x: _Value, y: _Value) -> tuple[_Value, _Value]:
         low, order = self.nodes("TopK", 2, x, self._whole(x.size), largest=0)

@@ -66,8 +66,9 @@ class TorchModel(torch.nn.Module):
         kind = next(iter(weights.values())).dtype  # that of the weights, so that `.double()` works
         if self._origin is not None:
             states = states.double() - self._origin
-        rows = states.reshape(*states.shape[:axes], math.prod(self.state_shape)).to(kind)
-        return _formulas.encoder(_OPERATIONS, self._encoder, weights)(rows)
+        rows = states.reshape(-1, math.prod(self.state_shape)).to(kind)
+        found = _formulas.encoder(_OPERATIONS, self._encoder, weights)(rows)
+        return found.reshape(*states.shape[:axes], found.shape[-1])
 
     def measure(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """q(x, y) of embeddings; all pairs are `measure(x[:, None], y[None])`."""
@@ -113,6 +114,25 @@ class _Operations:
 
     def split(self, x: torch.Tensor, size: int) -> torch.Tensor:
         return x.unflatten(-1, (-1, size))
+
+    def flattened(self, x: torch.Tensor) -> torch.Tensor:
+        return x.reshape(-1)
+
+    def arranged(
+        self, x: torch.Tensor, shape: Sequence[int], order: Sequence[int], into: Sequence[int]
+    ) -> torch.Tensor:
+        images = x.reshape(-1, *shape).permute(0, *(axis + 1 for axis in order))
+        return images.reshape(len(images), *into)
+
+    def convolved(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        found = torch.nn.functional.conv2d(x.permute(0, 3, 1, 2), weight.permute(3, 2, 0, 1), padding=1)
+        return found.permute(0, 2, 3, 1)
+
+    def halved(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.max_pool2d(x.permute(0, 3, 1, 2), 3, 2, 1).permute(0, 2, 3, 1)
+
+    def rows(self, x: torch.Tensor) -> torch.Tensor:
+        return x.flatten(1)
 
     def transpose(self, x: torch.Tensor) -> torch.Tensor:
         return x.T

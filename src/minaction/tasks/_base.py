@@ -20,9 +20,10 @@ def _own() -> Mapping[str, Any]:
     from ._mazes import TASKS as MAZES
     from ._mountain_car import TASKS as MOUNTAIN_CAR
     from ._parts import TASKS as PARTS
+    from ._pixels import TASKS as PIXELS
     from ._synthetic import TASKS as SYNTHETIC
 
-    return {**GRIDWORLDS, **MAZES, **ANT_MAZES, **MOUNTAIN_CAR, **PARTS, **SYNTHETIC}
+    return {**GRIDWORLDS, **MAZES, **ANT_MAZES, **MOUNTAIN_CAR, **PARTS, **SYNTHETIC, **PIXELS}
 
 
 TASKS: Registry[Any] = Registry("task", "minaction.tasks", _own)

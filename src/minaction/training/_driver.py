@@ -16,6 +16,7 @@ from .._model import DistanceModel
 from ..errors import InputError
 from ..evaluation import Evaluation, judge
 from ..objectives import Objective, make_objective
+from ..objectives._make import suited
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories
 from ..validation import split_all, validate
@@ -44,6 +45,9 @@ class Training:
     """Models whose weights to begin with, one per seed; fresh ones if empty."""
     replicas: slice = field(default_factory=lambda: slice(None), init=False)
     """Which of the trainer's seeds belong to this training."""
+
+    def __post_init__(self) -> None:
+        self.objective = suited(self.objective, self.data[0].state_shape)
 
     @classmethod
     def of(cls, run: Run, source: Source | None = None) -> Training:

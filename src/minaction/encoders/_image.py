@@ -1,0 +1,144 @@
+"""`ImageEncoder`: a small residual convolutional network, as IMPALA has it (Espeholt et al., 2018)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray, Shaped
+
+from .._image_axes import arrangement, is_image
+from ..errors import InputError
+from ._base import Encoder, EncoderModule
+from ._inputs import InputStatistics, Scale
+from ._mlp import check_sizes
+from ._perceptron import Perceptron
+
+
+@dataclass(frozen=True)
+class ImageEncoder(Encoder):
+    """Stages of a convolution, a pooling to half the size and a residual block, then a perceptron.
+
+    Images are (height, width), (height, width, channels), (channels, height, width), or several frames of the latter
+    two, (frames, ...), whose channels are taken together; uint8 or floating point. The mean image of the data set is
+    subtracted, so that what moves stands out. Features from elsewhere (a frozen network of your own) are plain vectors:
+    record them as states, and `MLP` takes them.
+
+    >>> import minaction as ma
+    >>> objective = ma.PathDist(encoder=ma.ImageEncoder(channels=(16, 32), latent=64))
+    """
+
+    name: ClassVar[str] = "image"
+
+    channels: tuple[int, ...] = (16, 32, 32)
+    """Of every stage; each halves height and width."""
+    hidden: tuple[int, ...] = (512,)
+    """Hidden layers behind the stages."""
+    latent: int = 256
+    """How many numbers an embedding has."""
+
+    def __post_init__(self) -> None:
+        check_sizes(*self.channels)
+        check_sizes(*self.hidden, self.latent)
+
+    @property
+    def latent_size(self) -> int:
+        return self.latent
+
+    def build(self, inputs: InputStatistics, *, key: PRNGKeyArray) -> ImageModule:
+        shape = inputs.mean.shape
+        if not is_image(shape):
+            raise InputError(f"An image encoder takes images of at least 3 x 3 pixels, not states of shape {shape}.")
+        _, (height, width, depth) = arrangement(shape)
+        *stage_keys, last = jax.random.split(key, len(self.channels) + 1)
+        stages = []
+        for channels, stage_key in zip(self.channels, stage_keys, strict=True):
+            stages.append(Stage(depth, channels, key=stage_key))
+            height, width, depth = -(-height // 2), -(-width // 2), channels
+        sizes = (*self.hidden, self.latent)
+        perceptron = Perceptron(height * width * depth, sizes, "relu", layer_norm=False, key=last)
+        return ImageModule(Scale(inputs.mean, inputs.common_scale), tuple(stages), perceptron)
+
+
+class Conv(eqx.Module):
+    """A 3 x 3 convolution of a batch, edges padded with zeros: LeCun-normal weights, zero bias."""
+
+    weight: Float[Array, "3 3 inputs outputs"]
+    bias: Float[Array, " outputs"]
+
+    def __init__(self, inputs: int, outputs: int, *, key: PRNGKeyArray) -> None:
+        self.weight = jax.nn.initializers.lecun_normal(in_axis=(0, 1, 2))(key, (3, 3, inputs, outputs), jnp.float32)
+        self.bias = jnp.zeros(outputs)
+
+    def __call__(self, x: Float[Array, "n h w inputs"]) -> Float[Array, "n h w outputs"]:
+        # Inside a loop, as training is, a CPU's own convolution takes eleven times as long as the product does.
+        return jax.lax.platform_dependent(x, self.weight, cpu=_as_product, default=_as_convolution) + self.bias
+
+
+def _as_convolution(x: Float[Array, "n h w c"], weight: Float[Array, "3 3 c d"]) -> Float[Array, "n h w d"]:
+    return jax.lax.conv_general_dilated(x, weight, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def _as_product(x: Float[Array, "n h w c"], weight: Float[Array, "3 3 c d"]) -> Float[Array, "n h w d"]:
+    """Every pixel's nine neighbours side by side, times the weights."""
+    _, height, width, _ = x.shape
+    padded = jnp.pad(x, [(0, 0), (1, 1), (1, 1), (0, 0)])
+    around = [padded[:, i : i + height, j : j + width] for i in range(3) for j in range(3)]
+    return jnp.concatenate(around, axis=-1) @ weight.reshape(-1, weight.shape[-1])
+
+
+class Stage(eqx.Module):
+    """Convolve, halve by a 3 x 3 maximum, and add what two more convolutions find."""
+
+    entry: Conv
+    first: Conv
+    second: Conv
+
+    def __init__(self, inputs: int, outputs: int, *, key: PRNGKeyArray) -> None:
+        entry, first, second = jax.random.split(key, 3)
+        self.entry = Conv(inputs, outputs, key=entry)
+        self.first, self.second = Conv(outputs, outputs, key=first), Conv(outputs, outputs, key=second)
+
+    def __call__(self, x: Float[Array, "n h w inputs"]) -> Float[Array, "n half_h half_w outputs"]:
+        x = halved(self.entry(x))
+        return x + self.second(jax.nn.relu(self.first(jax.nn.relu(x))))
+
+
+class ImageModule(EncoderModule):
+    """Images to embeddings; they stay uint8 until here."""
+
+    scale: Scale
+    stages: tuple[Stage, ...]
+    perceptron: Perceptron
+
+    def __call__(self, states: Shaped[Array, " n *shape"]) -> Float[Array, "n latent"]:
+        x = as_images(self.scale(states.astype(jnp.float32)))
+        for stage in self.stages:
+            x = stage(x)
+        return self.perceptron(jax.nn.relu(x).reshape(len(x), x.shape[1] * x.shape[2] * x.shape[3]))
+
+
+def halved(x: Float[Array, "n h w c"]) -> Float[Array, "n half_h half_w c"]:
+    """The largest of every 3 x 3 pixels around every second one.
+
+    Of rows and columns apart, by slices: XLA's own window has a gradient that takes longer than the convolutions.
+    """
+    for axis in (1, 2):
+        length = x.shape[axis]
+        beside = [(0, 0)] * 4
+        beside[axis] = (1, 1)
+        padded = jnp.pad(x, beside, constant_values=-jnp.inf)
+        first, second, third = (
+            jax.lax.slice_in_dim(padded, start, start + length, stride=2, axis=axis) for start in (0, 1, 2)
+        )
+        x = jnp.maximum(jnp.maximum(first, second), third)
+    return x
+
+
+def as_images(states: Shaped[Array, " n *shape"]) -> Shaped[Array, "n h w c"]:
+    """States of any of the shapes that `ImageEncoder` takes as (n, height, width, channels)."""
+    order, merged = arrangement(states.shape[1:])
+    return states.transpose(0, *(axis + 1 for axis in order)).reshape(len(states), *merged)
