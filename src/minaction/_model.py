@@ -285,7 +285,7 @@ class DistanceModel:
         >>> print(ma.fit("cliffwalking", steps=1, progress=False).card().splitlines()[0])
         # Minimum action distance of cliffwalking
         """
-        return card(self, licence=licence)
+        return card(self, licence)
 
     def export(self, path: str | Path, part: Literal["distance", "encoder", "quasimetric"] = "distance") -> None:
         """Write a file that computes distances without this package.

@@ -88,7 +88,7 @@ def write_folder(model: DistanceModel, path: str | Path, licence: str = "") -> N
     }
     write_json(folder / "config.json", described)
     with atomic_write(folder / "README.md") as file:
-        file.write((front_matter(licence) + card(model, WEIGHTS, licence)).encode())
+        file.write((front_matter(licence) + card(model, licence)).encode())
 
 
 def read_model(path: str | Path) -> dict[str, Any]:
