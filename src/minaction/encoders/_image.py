@@ -27,6 +27,11 @@ class ImageEncoder(Encoder):
     subtracted, so that what moves stands out. Features from elsewhere (a frozen network of your own) are plain vectors:
     record them as states, and `MLP` takes them.
 
+    Args:
+        channels: the number of channels of every stage; each stage halves height and width.
+        hidden: the sizes of the hidden layers after the stages.
+        latent: the number of dimensions of an embedding.
+
     >>> import minaction as ma
     >>> objective = ma.PathDist(encoder=ma.ImageEncoder(channels=(16, 32), latent=64))
     """
@@ -34,11 +39,8 @@ class ImageEncoder(Encoder):
     name: ClassVar[str] = "image"
 
     channels: tuple[int, ...] = (16, 32, 32)
-    """Of every stage; each halves height and width."""
     hidden: tuple[int, ...] = (512,)
-    """Hidden layers behind the stages."""
     latent: int = 256
-    """How many numbers an embedding has."""
 
     def __post_init__(self) -> None:
         check_sizes(*self.channels)
