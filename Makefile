@@ -4,17 +4,29 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-all lint browser format bench fuzz clean
+.PHONY: demo test test-all lint browser format bench fuzz crash docs release-check lock clean
 
 # Two stamps: `demo` needs the base install alone, so that it starts soon; everything else needs the dev extras.
-$(VENV)/.base: pyproject.toml constraints.txt
+# What is downloaded is what was tested, by its hash.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+$(VENV)/.base: pyproject.toml requirements.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(PIP) --require-hashes -r requirements.txt
+	$(PIP) --no-build-isolation --no-deps -e .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+$(VENV)/.dev: $(VENV)/.base requirements-dev.txt
+	$(PIP) --require-hashes -r requirements-dev.txt
+	$(PIP) torch==2.13.0  # for the tests of the PyTorch runtime; its builds differ from machine to machine
 	@touch $@
+
+# Hashes of the versions in constraints.txt, for every platform; after a change of that file or of pyproject.toml.
+LOCK := uv pip compile --quiet --universal --python-version 3.11.5 --generate-hashes --no-annotate -c constraints.txt
+lock: $(VENV)/.base
+	$(PIP) uv
+	printf 'hatchling\neditables\n' | $(BIN)/$(LOCK) --custom-compile-command 'make lock' pyproject.toml - -o requirements.txt
+	printf 'hatchling\neditables\n' | $(BIN)/$(LOCK) --custom-compile-command 'make lock' pyproject.toml - --extra dev -o requirements-dev.txt
 
 demo: $(VENV)/.base
 	# Seed 3: its hundred random episodes happen to visit every cell, so that there is a truth for all of them.
@@ -44,13 +56,30 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(PIP) -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.training_speed
 
-# Mutations of every kind of file that is read, in processes with limits; COUNT=300 takes two minutes.
+# Mutations of every kind of file that is read, in processes with limits; COUNT=300 takes a minute or two.
 COUNT ?= 10000
 fuzz: $(VENV)/.dev
 	$(BIN)/python tests/fuzz/campaign.py --count $(COUNT) --out fuzz
 
+# Commands killed at random and on full disks (as root), until each comes to its end; KILLS=20 takes a few minutes.
+KILLS ?= 200
+crash: $(VENV)/.dev
+	$(BIN)/python tests/crash/campaign.py --kills $(KILLS) --out crash
+
+# The site, strictly: a broken link or a docstring that cannot be read stops it. Then its search is asked.
+docs: browser
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site
+	$(BIN)/python -m pytest -p no:xdist tests/docs/test_site.py
+
+# Wheel and sdist, each installed into fresh environments with the lowest and the newest versions; TAG=v1.2.3 of a release.
+TAG ?=
+release-check:
+	$(PYTHON) -m venv $(VENV)-release
+	$(VENV)-release/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build twine uv
+	$(VENV)-release/bin/python tools/release_check.py --tag "$(TAG)"
+
 clean:
-	rm -rf $(VENV) demo runs fuzz
+	rm -rf $(VENV) $(VENV)-release demo runs fuzz crash site dist

@@ -26,6 +26,8 @@ class Round:
 
     units: float
     seconds: float
+    cpu_seconds: float
+    """The processor time that the process used, in all of its threads."""
     peak_bytes: int
     """The most memory that the process ever had resident."""
 
@@ -91,7 +93,8 @@ def _serve(connection: Connection, make: Callable[..., Advance], device: str, se
             seconds = connection.recv()
         except EOFError:
             return
-        began, units = time.perf_counter(), 0.0
+        began, busy, units = time.perf_counter(), time.process_time(), 0.0
         while time.perf_counter() - began < seconds or units == 0:
             units += advance()
-        connection.send(Round(units, time.perf_counter() - began, peak_resident_bytes()))
+        elapsed, busy = time.perf_counter() - began, time.process_time() - busy
+        connection.send(Round(units, elapsed, busy, peak_resident_bytes()))

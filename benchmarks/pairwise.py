@@ -22,7 +22,7 @@ class Options:
 
     size: int = 20_000
     """All pairs of so many states."""
-    among: tuple[int, ...] = (100_000, 300_000, 1_000_000)
+    candidates: tuple[int, ...] = (100_000, 300_000, 1_000_000)
     """The nearest of so many states."""
     neighbours: int = 10
     device: Literal["auto", "cpu", "gpu"] = "auto"
@@ -84,7 +84,7 @@ def measure(options: Options, make: Callable[..., Advance], **settings: Any) -> 
 
 def stated_bound(size: int) -> int:
     """What `pairwise` promises: the result, the embeddings of both sides, and `WORKING_BYTES`."""
-    from minaction._model import WORKING_BYTES
+    from minaction._blockwise import WORKING_BYTES
 
     return 4 * size * size + 2 * 4 * LATENT_SIZE * size + WORKING_BYTES
 
@@ -98,7 +98,7 @@ def main(options: Options) -> dict[str, Any]:
         "nearest": [],
     }
     rows = [_row(f"pairwise {options.size:,} x {options.size:,}", found, result.gibibytes(bound))]
-    for size in options.among:
+    for size in options.candidates:
         found = measure(options, nearest, size=size, neighbours=options.neighbours)
         findings["nearest"].append({"size": size, **asdict(found)})
         rows.append(_row(f"nearest of {size:,}", found, ""))

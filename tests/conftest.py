@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
+import shutil
+from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+
+def _compiled() -> Path:
+    """Where compiled programs are kept, apart for every processor and jaxlib: JAX may crash on those of another.
+
+    What a kill leaves half written is compiled again; see `tests/robustness/test_surroundings.py`.
+    """
+    processor = Path("/proc/cpuinfo")
+    described = processor.read_text() if processor.exists() else platform.processor()
+    features = sorted({line for line in described.splitlines() if line.startswith(("flags", "Features", "model name"))})
+    host = hashlib.sha256(repr((version("jaxlib"), features)).encode()).hexdigest()[:12]
+    return Path(__file__).parent.parent / ".pytest_cache" / f"compiled-{host}"
+
+
 # Most of the tests' time would go into compiling the same programs again in one process after the other.
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled"))
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_compiled()))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 
-from jaxtyping import install_import_hook
+from jaxtyping import install_import_hook  # noqa: E402 (after the environment is set)
 
 # Array shapes in annotations are promises; with this they are kept, or a test fails.
 # (Not on modules whose constructors refuse wrong types with a sentence of their own.)
@@ -42,3 +62,26 @@ def log_file(tmp_path: Path, line_walks: Trajectories) -> Path:
     path = tmp_path / "log.npz"
     np.savez(path, states=line_walks.states, offsets=line_walks.offsets)
     return path
+
+
+_BROWSER_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser: the system's, or else Playwright's own; see `make browser`."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs the Python package: pip install playwright")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=_BROWSER_FLAGS)
+        yield browser
+        browser.close()

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from benchmarks import memory_mapped, objective_speed, pairwise, small_suite, training_speed
+from benchmarks import large_log, latency, memory_mapped, objective_speed, pairwise, small_suite, training_speed
 from benchmarks.contender import Advance, Contender, Round
 from benchmarks.data import random_walks
 
@@ -57,8 +57,8 @@ def test_the_baseline_draws_pairs_inside_episodes_and_horizons() -> None:
 
 
 def test_ratios_are_those_of_turns_in_the_same_round() -> None:
-    base = [Round(10, 1, 0), Round(10, 5, 0), Round(10, 1, 0)]
-    ours = [Round(40, 1, 0), Round(8, 1, 0), Round(40, 1, 0)]
+    base = [Round(10, 1, 1, 0), Round(10, 5, 5, 0), Round(10, 1, 1, 0)]
+    ours = [Round(40, 1, 1, 0), Round(8, 1, 1, 0), Round(40, 1, 1, 0)]
     found = training_speed.summary({training_speed.BASELINE: base, "ours": ours})
     assert found["ours"]["ratio"] == 4
     assert found["ours"]["steps_per_second"] == 40
@@ -66,7 +66,7 @@ def test_ratios_are_those_of_turns_in_the_same_round() -> None:
 
 
 def test_pairwise_stays_below_its_stated_memory_at_toy_size(tmp_path: Path) -> None:
-    options = pairwise.Options(size=700, among=(3000,), device="cpu", out=tmp_path / "found.json")
+    options = pairwise.Options(size=700, candidates=(3000,), device="cpu", out=tmp_path / "found.json")
     found = pairwise.main(options)
     assert 0 <= found["pairwise"]["added_bytes"] < pairwise.stated_bound(700)
     assert found["nearest"][0]["seconds"] > 0
@@ -89,6 +89,16 @@ def test_mapped_data_trains_in_little_memory_and_leaves_nothing_behind(tmp_path:
     found = memory_mapped.main(memory_mapped.Options(gib=0.6, seconds=2, rounds=2, folder=tmp_path))
     assert found["mapped"]["peak_resident_bytes"] < found["in memory"]["peak_resident_bytes"]
     assert found["ratio"] > 0.3
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_log_of_several_files_is_read_and_trained_on_mapped(tmp_path: Path) -> None:
+    options = large_log.Options(rows=300_000, files=3, objective="maddist", seconds=1, folder=tmp_path)
+    found = large_log.main(options)
+    assert found["mapped_bytes"] > 300_000 * 24
+    assert found["steps_per_second"] > 0
+    assert found["peak_resident_bytes"] < large_log.MOST_RESIDENT
     assert list(tmp_path.iterdir()) == []
 
 
@@ -125,3 +135,14 @@ def test_a_suite_that_fails_ends_its_benchmark_in_its_own_words(capfd: pytest.Ca
     with pytest.raises(SystemExit, match="2"):
         small_suite.main(small_suite.Options("clifwalking", rounds=1))
     assert "did you mean 'cliffwalking'" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_latency_is_measured_in_every_runtime(tmp_path: Path) -> None:
+    out = tmp_path / "latency.json"
+    latency.main(latency.Options(10, 40, 40, 20, 300, 1, out))
+    found = json.loads(out.read_text())["models"]["default (PathDist)"]
+    assert {"NumPy", "JAX"} <= set(found)
+    for name, taken in found.items():
+        assert taken["one query, median, us"] > 0
+        assert name == "browser" or min(*taken["all pairs"], *taken["nearest"]) > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -245,3 +246,23 @@ def test_help_lists_every_command_and_each_shows_an_example(capsys: pytest.Captu
 def test_two_commands_in_one_process(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == main(["doctor"]) == 0
     assert capsys.readouterr().out.count("Python") >= 2
+
+
+def test_the_shell_completes_commands_and_options(tmp_path: Path) -> None:
+    """What README says to install, asked as bash asks it."""
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("needs bash")
+    script = minaction("--tyro-print-completion", "bash").stdout
+    (tmp_path / "minaction").write_text(script)
+    ask = (
+        "source ./minaction; by=$(complete -p minaction | sed 's/.*-F \\([^ ]*\\).*/\\1/'); "
+        'COMP_WORDS=(minaction "$@"); COMP_CWORD=$#; $by minaction "${@: -1}"; echo "${COMPREPLY[@]}"'
+    )
+
+    def completed(*words: str) -> list[str]:
+        command = [bash, "-c", ask, "bash", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout.split()
+
+    assert completed("ca") == ["card"]
+    assert completed("train", "--obj") == ["--objective"]

@@ -54,4 +54,5 @@ def test_nothing_but_its_own_runtime_depends_on_torch() -> None:
 
 def test_training_and_suites_stay_small() -> None:
     files = [path for folder in ("suite", "training") for path in (SOURCES / folder).glob("*.py")]
-    assert sum(len(path.read_text().splitlines()) for path in files) < 2838
+    # 2,838 before the redesign; since then trainings start from models and suites take files of one's own.
+    assert sum(len(path.read_text().splitlines()) for path in files) < 2838 + 100

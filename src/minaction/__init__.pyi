@@ -15,6 +15,7 @@ __all__ = [
     "QUASIMETRICS",
     "READERS",
     "TASKS",
+    "Agent",
     "Agreement",
     "DeepNorm",
     "DistanceEnsemble",
@@ -60,8 +61,11 @@ __all__ = [
     "check_data",
     "collect",
     "evaluate",
+    "evaluate_agent",
     "fit",
+    "fit_agent",
     "get_task",
+    "landmarks",
     "load",
     "make_objective",
     "minimum_action_distance",
@@ -76,6 +80,10 @@ from ._ensemble import DistanceEnsemble as DistanceEnsemble
 from ._health import Health as Health
 from ._load import load as load
 from ._model import DistanceModel as DistanceModel
+from .agents import Agent as Agent
+from .agents import evaluate_agent as evaluate_agent
+from .agents import fit_agent as fit_agent
+from .agents import landmarks as landmarks
 from .encoders import ENCODERS as ENCODERS
 from .encoders import MLP as MLP
 from .encoders import Encoder as Encoder

@@ -1,4 +1,4 @@
-"""The cores of this machine that are ours."""
+"""The cores that this process may use."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Iterator
 
 
 def own_cores() -> set[int]:
-    """Those this process keeps to; none where the system cannot tell, and neither can have a process keep to some."""
+    """The cores that this process is limited to; empty on systems without CPU affinity."""
     with contextlib.suppress(AttributeError):
         return os.sched_getaffinity(0)
     return set()
 
 
 def core_count() -> int:
-    """How many this process may use."""
+    """The number of cores that this process may use."""
     return len(own_cores()) or os.cpu_count() or 1
 
 
 def share_of_cores(place: int, jobs: int) -> set[int]:
-    """The cores for one of several workers; they would get in each other's way with a thread each on every core."""
+    """The cores for one of several workers, which would slow each other down with a thread each on every core."""
     return set(sorted(own_cores())[place % core_count() :: jobs])
 
 
 @contextlib.contextmanager
 def keeping_to(cores: set[int]) -> Iterator[None]:
-    """Keep this thread to some of its cores for a while, and the threads that it starts meanwhile for good."""
+    """Limit this thread to some cores within the block; threads started in the block stay limited."""
     before = own_cores()
     if cores:
         os.sched_setaffinity(0, cores)

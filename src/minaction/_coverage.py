@@ -1,4 +1,4 @@
-"""How far a state is from what was recorded, from a small sample of recorded states that a model carries along."""
+"""How far a state is from what was recorded, by a sample of recorded states that is stored with a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Coverage:
     """A sample of recorded states and the scale on which the distance to it is measured.
 
     Every input is divided by its typical change in a step, so that a typical step has the length `step`. Recorded
-    states that are not in the sample lie about `spacing` away from it, which counts as nothing.
+    states that are not in the sample are about `spacing` away from it, so that distances up to that count as 0.
     """
 
     states: np.ndarray  # (m, *shape), as recorded
@@ -32,7 +32,7 @@ class Coverage:
 
     @classmethod
     def of(cls, data: Trajectories) -> Coverage:
-        """What to remember of `data`: every distinct state where there are few, else a random sample."""
+        """A sample of `data`: every distinct state if there are few, otherwise random ones."""
         random = np.random.default_rng(0)
         rows = random.permutation(data.num_states)[
             : min(_GLANCE, max(100, _GLANCE_NUMBERS // int(np.prod(data.state_shape))))
@@ -47,21 +47,21 @@ class Coverage:
         return cls(sample.states, unit, step, float(np.quantile(beside, _CLOSE)) if len(beside) else 0.0)
 
     def away(self, states: np.ndarray) -> np.ndarray:
-        """How many typical steps each of `states` (n, *shape) lies from the nearest one of the sample, (n,)."""
+        """The distance of each of `states` (n, *shape) from the nearest one of the sample, (n,), in typical steps."""
         return self._tree.query(flat(states) / self.unit)[0] / self.step
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
-        """How many typical steps further away than recorded states lie from each other, (n,): 0 for recorded ones."""
+        """How many typical steps each of `states` (n, *shape) is from what was recorded, (n,); 0 for recorded ones."""
         return np.maximum(self.away(states) - self.spacing, 0.0)
 
     def as_tensors(self, prefix: str) -> dict[str, np.ndarray]:
-        """As arrays for a file, their names with `prefix` before them."""
+        """Arrays by name for a file; every name starts with `prefix`."""
         scale = np.array([self.step, self.spacing])
         return {f"{prefix}states": self.states, f"{prefix}unit": self.unit, f"{prefix}scale": scale}
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, np.ndarray], prefix: str) -> Coverage | None:
-        """What `as_tensors` gave, taken out of `tensors`; None where it is not among them."""
+        """The inverse of `as_tensors`, removing the arrays from `tensors`; None if they are not there."""
         states, unit, scale = (tensors.pop(f"{prefix}{name}", None) for name in ("states", "unit", "scale"))
         return None if states is None or unit is None or scale is None else cls(states, unit, *map(float, scale))
 
@@ -76,7 +76,7 @@ def flat(states: np.ndarray) -> np.ndarray:
 
 
 def _typical_step(data: Trajectories, rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """The typical change of every input, and the length of a typical step when inputs are measured in them."""
+    """The typical change of every input in a step, and the length of a typical step in these units."""
     rows = rows[~np.isin(rows, data.offsets[1:] - 1)]  # the last state of an episode has no successor
     before, after = flat(read_rows(data.states, rows)), flat(read_rows(data.states, rows + 1))
     change = np.abs(after - before)

@@ -1,10 +1,10 @@
-"""Frozen descriptions (objectives, encoders, quasimetrics) to and from what JSON, TOML and a command line can hold.
+"""Conversion of frozen descriptions (objectives, encoders, quasimetrics) to and from JSON, TOML and command lines.
 
 A description is a frozen dataclass with a `name` and a `family`. As JSON it is its name and all its fields::
 
     {"name": "mlp", "hidden": [512, 256], "latent": 64, ...}
 
-A person writes less: a name alone, or the fields that differ, those of a part behind a dot::
+Users write less: only a name, or the fields to change, with a dot before the fields of a part::
 
     quasimetric=iqe quasimetric.component_size=8 encoder.fourier=64 encoder.hidden=256,256 learning_rate=1e-3
 """
@@ -25,7 +25,7 @@ Described = TypeVar("Described")
 
 
 def describe(member: Any) -> dict[str, Any]:
-    """All that is needed to build `member` again, as JSON can hold it."""
+    """A full description of `member`, as JSON values."""
     values = {field.name: getattr(member, field.name) for field in _settable(type(member))}
     return {"name": member.name, **{name: _plain(value) for name, value in values.items()}}
 
@@ -37,14 +37,14 @@ def _plain(value: Any) -> Any:
 
 
 def make(family: Registry[Any], description: Any) -> Any:
-    """The member that `description` means: a member itself, its class, a name, or a mapping with a name and fields."""
+    """The member for a description: a member itself, its class, its name, or a mapping with its name and fields."""
     if isinstance(description, str):
         return _with_name(family, description, {})
     if isinstance(description, Mapping):
         fields = dict(description)
         name = fields.pop("name", None)
         if not isinstance(name, str):
-            raise InputError(f"The description of {_a(family.kind)} has no name; known are: {', '.join(family)}.")
+            raise InputError(f"The description of {_a(family.kind)} has no name; choose from {', '.join(family)}.")
         return _with_name(family, name, fields)
     if dataclasses.is_dataclass(description) and getattr(description, "family", None) is family:
         return _built(description, {}) if isinstance(description, type) else description
@@ -57,7 +57,7 @@ def _with_name(family: Registry[Any], name: str, fields: Mapping[str, Any]) -> A
 
 
 def with_settings(member: Described, settings: Mapping[str, Any]) -> Described:
-    """`member` with some fields set otherwise; values may be text, as on a command line."""
+    """`member` with some fields changed; values may be text, as on a command line."""
     now = {field.name: getattr(member, field.name) for field in _settable(type(member))}
     changes = _changes(type(member), settings, now)
     with _refusing(member):
@@ -79,7 +79,7 @@ def _built(kind: type, fields: Mapping[str, Any]) -> Any:
 
 @contextlib.contextmanager
 def _refusing(member: Any) -> Iterator[None]:
-    """One sentence for whatever a member's own checks raise."""
+    """Turns any exception of a member's own checks into one sentence."""
     try:
         yield
     except InputError:
@@ -97,7 +97,7 @@ def _is_described(value: Any) -> bool:
 
 
 def _changes(kind: Any, settings: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """`settings` as values for the fields of `kind`, which stand as `now` says."""
+    """`settings` as values for the fields of `kind`, whose current values are `now`."""
     hints = get_type_hints(kind)
     known = [field.name for field in _settable(kind)]
     changes: dict[str, Any] = {}
@@ -137,7 +137,7 @@ def _all_settings(known: Iterable[str], now: Mapping[str, Any], prefix: str = ""
 
 
 def _converted(name: str, value: Any, kind: Any, now: Any) -> Any:
-    """`value`, perhaps text, as a field of type `kind` whose value is `now`."""
+    """`value`, which may be text, converted for a field of type `kind` whose current value is `now`."""
     if get_origin(kind) in (Union, types.UnionType):  # only ever "some type or None"
         if value is None or (isinstance(value, str) and value.strip().lower() == "none"):
             return None
@@ -154,7 +154,7 @@ def _converted(name: str, value: Any, kind: Any, now: Any) -> Any:
 
 
 def _part(family: Registry[Any], value: Any, now: Any) -> Any:
-    """A description inside a description: another member, or the present one with other fields."""
+    """A description inside a description: another member, or the current one with some fields changed."""
     if isinstance(value, Mapping) and now is not None and value.get("name", now.name) == now.name:
         return with_settings(now, {key: item for key, item in value.items() if key != "name"})
     return make(family, value)
@@ -203,7 +203,7 @@ def _integer(value: Any) -> int:
 
 
 def _several(value: Any, kind: Any) -> tuple[Any, ...]:
-    """Numbers, "512,256" among them; or members of a family, by description or "simple,l1"."""
+    """Several numbers, such as "512,256", or several members of a family, such as "simple,l1"."""
     if isinstance(value, str):
         value = value.split(",") if isinstance(getattr(kind, "family", None), Registry) else ast.literal_eval(value)
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Data-parallel training: each device encodes its share of every batch; what is learned is the same on all of them."""
+"""Data-parallel training: each device encodes a part of every batch; weights are the same on all of them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .errors import InputError
 
 @dataclass(frozen=True)
 class Devices:
-    """The first `count` devices of the kind that JAX computes on."""
+    """The first `count` devices of JAX's default backend."""
 
     count: int = 1
 
     def __post_init__(self) -> None:
-        if self.count == 1:  # there always is one, and to look for it would already choose it
+        if self.count == 1:  # one always exists, and asking for it would initialise JAX
             return
         found = jax.local_device_count()
         if not 1 <= self.count <= found:
@@ -38,15 +38,15 @@ class Devices:
     def share_out(
         self, work: Callable[[Int[Array, " n"]], Float[Array, "n latent"]], rows: Int[Array, " n"]
     ) -> Float[Array, "n latent"]:
-        """In compiled code: `work(rows)`, each device doing an equal part of the rows."""
+        """In compiled code: `work(rows)`, with an equal part of the rows on each device."""
         if self.count == 1:
             return work(rows)
-        # The parts must be equal: rows that fill the last one up are worked on and thrown away.
+        # Parts must be equal: rows that pad the last one are computed and discarded.
         filled = jnp.pad(rows, (0, -len(rows) % self.count))
         return work(jax.lax.with_sharding_constraint(filled, self._sharding("rows")))[: len(rows)]
 
     def agree(self, tree: Any) -> Any:
-        """In compiled code: what all devices hold alike."""
+        """In compiled code: declare that values are the same on all devices."""
         if self.count == 1:
             return tree
         return jax.tree.map(lambda leaf: jax.lax.with_sharding_constraint(leaf, self._sharding()), tree)

@@ -1,4 +1,4 @@
-"""`Distance`: d(s, g) = q(phi(s), phi(g)), the thing that is trained; a pure pytree for compiled code."""
+"""`Distance`: d(s, g) = q(phi(s), phi(g)), the pytree that is trained."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Distance(eqx.Module):
 
 @dataclass(frozen=True)
 class Architecture:
-    """All that is needed to build a `Distance` of the right shape: what a model file says before its weights."""
+    """Describes a `Distance`, in code and in the header of a model file."""
 
     encoder: Encoder
     quasimetric: Quasimetric
@@ -43,15 +43,20 @@ class Architecture:
                 raise InputError(f"{part!r} is not a description of {kind.__name__}; give one such as ma.{example}.")
         self.quasimetric.check(self.encoder.latent_size)
 
+    @property
+    def width(self) -> int:
+        """How many numbers a network makes of a state."""
+        return self.encoder.latent_size
+
     def build(self, inputs: InputStatistics, *, key: PRNGKeyArray) -> Distance:
-        """An untrained distance; `check` refuses parts that do not fit the states or each other."""
+        """An untrained distance. Call `check` first: it refuses parts that do not fit the states or each other."""
         encoder_key, quasimetric_key = jax.random.split(key)
         encoder = self.encoder.build(inputs, key=encoder_key)
         quasimetric = self.quasimetric.build(self.encoder.latent_size, key=quasimetric_key)
         return Distance(encoder, quasimetric)
 
     def check(self, state_shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        """Refuse what cannot measure states of this shape, before anything is trained."""
+        """Raise an `InputError` if states of this shape and type cannot be encoded and measured."""
         states = f"states of shape {state_shape} and type {dtype}"
 
         def embeddings() -> Array:
@@ -79,7 +84,7 @@ class Architecture:
             )
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON can hold it: both descriptions in full."""
+        """Both descriptions in full, as JSON values."""
         return {"encoder": describe(self.encoder), "quasimetric": describe(self.quasimetric)}
 
     @classmethod
@@ -89,7 +94,7 @@ class Architecture:
 
 
 def _traced(function: Callable[..., Array], failure: str, *arguments: Any) -> jax.ShapeDtypeStruct:
-    """What `function` would give; whatever somebody's module raises becomes a sentence that begins with `failure`."""
+    """The shape and type of what `function` returns; exceptions become an `InputError` that starts with `failure`."""
     try:
         found = jax.eval_shape(function, *arguments)
     except InputError:

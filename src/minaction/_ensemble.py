@@ -1,4 +1,4 @@
-"""`DistanceEnsemble`: several trainings asked as one, and how far they disagree."""
+"""`DistanceEnsemble`: several models as one, and how much they disagree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import InputError
 
 
 class Spread(NamedTuple):
-    """What several models say: their mean, and the standard deviation over them."""
+    """The mean over several models, and the standard deviation over them."""
 
     mean: np.ndarray
     spread: np.ndarray
@@ -22,7 +22,10 @@ class Spread(NamedTuple):
 class DistanceEnsemble:
     """Models of the same world, trained with different seeds; distances are their means.
 
-    Where they disagree, none of them knows; where they agree, they may still be wrong together.
+    Where they disagree, do not rely on any of them; where they agree, they may still be wrong together.
+
+    Args:
+        models: one or more, all for states of the same shape.
 
     >>> import minaction as ma
     >>> data = ma.read("cliffwalking", episodes=5)
@@ -33,7 +36,6 @@ class DistanceEnsemble:
     """
 
     def __init__(self, models: Sequence[DistanceModel]) -> None:
-        """Of at least one model; all take the same states."""
         self.models = list(models)
         if not self.models or any(one.state_shape != self.models[0].state_shape for one in self.models):
             raise InputError("An ensemble takes one model or more, all for states of the same shape.")
@@ -46,7 +48,10 @@ class DistanceEnsemble:
     @overload
     def distance(self, states: ArrayLike, goals: ArrayLike, *, spread: Literal[True]) -> Spread: ...
     def distance(self, states: ArrayLike, goals: ArrayLike, *, spread: bool = False) -> np.ndarray | Spread:
-        """d(s, g) for states and goals (..., *state_shape); leading axes broadcast. With `spread`, that as well."""
+        """The mean d(s, g) for `states` and `goals` (..., *state_shape), whose leading axes broadcast.
+
+        With `spread`, the standard deviation over the models as well.
+        """
         return _together([np.asarray(one.distance(states, goals)) for one in self.models], spread)
 
     @overload
@@ -54,11 +59,14 @@ class DistanceEnsemble:
     @overload
     def pairwise(self, states: ArrayLike, goals: ArrayLike, *, spread: Literal[True]) -> Spread: ...
     def pairwise(self, states: ArrayLike, goals: ArrayLike, *, spread: bool = False) -> np.ndarray | Spread:
-        """d(s_i, g_j) for all pairs, (n, m); with `spread` that as well."""
+        """The mean distances (n, m) from all `states` (n, *state_shape) to all `goals` (m, *state_shape).
+
+        With `spread`, the standard deviation over the models as well.
+        """
         return _together([one.pairwise(states, goals) for one in self.models], spread)
 
     def coverage(self, states: ArrayLike) -> np.ndarray:
-        """How far states are from what was recorded; see `DistanceModel.coverage`."""
+        """How far `states` are from what was recorded; see `DistanceModel.coverage`."""
         return np.min([one.coverage(states) for one in self.models], axis=0)
 
 

@@ -1,4 +1,4 @@
-"""Files that are either whole or absent, and never execute code: safetensors with a JSON header of ours.
+"""Files that are either complete or absent and never execute code: safetensors with a JSON header.
 
 Layout of a safetensors file, which `map_tensors` relies on::
 
@@ -7,16 +7,17 @@ Layout of a safetensors file, which `map_tensors` relies on::
                               "__metadata__": {..}}
     the rest           tensor "name" occupies bytes a..b of it, row-major
 
-Our metadata begin with a checksum of the whole file, taken with zeros in its own place.
+The metadata starts with a checksum of the whole file, computed with zeros in its own place.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import fcntl
 import itertools
 import json
 import os
+import re
 import struct
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,12 +28,13 @@ import msgspec
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from ._checksums import KEY, NO_CHECKSUM, digest, is_as_written
 from ._mapped import row_blocks
 from .errors import DamagedFile, InputError
 
 Read = TypeVar("Read")
 
-FORMAT = 2  # raised when an older version of this package could no longer read what we write
+FORMAT = 2  # incremented when older versions of this package cannot read what this one writes
 
 _DTYPE_NAMES = {
     "float32": "F32",
@@ -46,31 +48,30 @@ _DTYPE_NAMES = {
     "uint32": "U32",
     "bool": "BOOL",
 }
-_NO_CHECKSUM = "0" * 32
-_CHECKSUM_KEY = b'"checksum": "'
 _DTYPES = {name: np.dtype(dtype) for dtype, name in _DTYPE_NAMES.items()}
 
 
 @contextlib.contextmanager
 def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Open a temporary file beside `path` and rename it over `path` only if the block succeeds."""
+    """Write to a temporary file, and rename it to `path` only if the block succeeds."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        _remove_abandoned(path)
+        descriptor, temporary = _temporary(path)
     except OSError as error:
         raise InputError(
             f"Cannot write {path}: {error.strerror or error}; choose a folder you may write to."
         ) from error
     try:
-        with os.fdopen(descriptor, mode) as file:
+        with os.fdopen(descriptor, mode, encoding=None if "b" in mode else "utf-8") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files; a data set is to be shared
-        os.replace(temporary, path)
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)  # mkstemp creates private files, but data sets are shared
+            os.replace(temporary, path)
     except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
@@ -79,15 +80,39 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
         raise
 
 
+def _temporary(path: Path) -> tuple[int, str]:
+    """A new file beside `path`, locked for as long as it is open, so that nobody takes it for abandoned."""
+    while True:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        with contextlib.suppress(OSError):  # not every file system has locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, temporary
+        os.close(descriptor)  # somebody took it for abandoned before it was locked
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what kills in the middle of writing `path` left: temporary files that no process holds."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.\w{{8}}\.tmp")
+    for left in [entry.path for entry in os.scandir(path.parent) if name.fullmatch(entry.name)]:
+        with contextlib.suppress(OSError):  # held, or removed by somebody else meanwhile
+            descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(left)
+            finally:
+                os.close(descriptor)
+
+
 def check_regular(path: str | Path) -> None:
-    """Refuse pipes and devices, from which reading may never end; what is not there is for others to say."""
+    """Refuse pipes and devices, from which reading may never end; a missing file is reported elsewhere."""
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
         raise InputError(f"{path} is a pipe or a device; give an ordinary file.")
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` (plain values, dataclasses) as indented JSON, atomically; NaN, which JSON has not, becomes null."""
+    """Write `value` (plain values, dataclasses) as indented JSON, atomically; NaN becomes null."""
     with atomic_write(path) as file:
         file.write(msgspec.json.format(_encoded(value), indent=2) + b"\n")
 
@@ -112,15 +137,15 @@ def read_json(path: str | Path, kind: type[Read] | Any = Any) -> Read:
 
 
 def append_json_lines(path: Path, rows: Iterable[Any], keep: Iterable[Any] = ()) -> None:
-    """Write `keep` and then `rows`, one to a line, atomically: the whole file anew, because it is small."""
+    """Write `keep` and then `rows`, one per line; the whole file is rewritten atomically, as it is small."""
     with atomic_write(path) as file:
         file.writelines(_encoded(row) + b"\n" for row in itertools.chain(keep, rows))
 
 
 def read_json_lines(path: Path, kind: type[Read]) -> list[Read]:
-    """The lines of a file that `append_json_lines` wrote; none where there is no file.
+    """The lines of a file that `append_json_lines` wrote; empty if there is no file.
 
-    A last line that breaks off, as a full disk or another program leaves it, does not count.
+    An incomplete last line, left by a full disk or another program, is ignored.
     """
     rows: list[Read] = []
     check_regular(path)
@@ -148,7 +173,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     from . import __version__
 
     description = {"kind": kind, "format": FORMAT, "version": __version__, **header}
-    entries: dict[str, Any] = {"__metadata__": {"checksum": _NO_CHECKSUM, "minaction": json.dumps(description)}}
+    entries: dict[str, Any] = {"__metadata__": {"checksum": NO_CHECKSUM, "minaction": json.dumps(description)}}
     position = 0
     for name, tensor in tensors.items():
         end = position + tensor.nbytes
@@ -158,16 +183,16 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     text = json.dumps(entries).encode()
     text += b" " * (-len(text) % 8)  # keep the data aligned, so that it can be memory-mapped as it lies
     with atomic_write(path) as file:
-        digest = _digest()
+        checksum = digest()
         for part in itertools.chain([struct.pack("<Q", len(text)) + text], _contents(tensors)):
-            digest.update(part)
+            checksum.update(part)
             file.write(part)
-        file.seek(8 + text.index(_CHECKSUM_KEY) + len(_CHECKSUM_KEY))
-        file.write(digest.hexdigest().encode())
+        file.seek(8 + text.index(KEY) + len(KEY))
+        file.write(checksum.hexdigest().encode())
 
 
 def _contents(tensors: Mapping[str, np.ndarray]) -> Iterator[memoryview]:
-    """What tensors hold, block by block."""
+    """The bytes of the tensors, block by block."""
     for tensor in tensors.values():
         for rows in row_blocks(tensor):
             if rows.size:  # of nothing there is no view
@@ -185,7 +210,7 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
 
 
 def map_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """As `read_tensors`, but memory-mapped and read-only: nothing is read until it is used."""
+    """The same as `read_tensors`, but memory-mapped and read-only: nothing is read until it is used."""
     header = _read_header(path, kind)  # also has safetensors check that offsets and file size agree
     with open(path, "rb") as file:
         (length,) = struct.unpack("<Q", file.read(8))
@@ -205,33 +230,14 @@ def map_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dic
 
 
 def verified_header(path: str | Path, kind: str) -> dict[str, Any]:
-    """The header of a file that is as it was written; DamagedFile otherwise."""
+    """The header of a file whose checksum is right; raises `DamagedFile` otherwise."""
     header = _read_header(path, kind)
-    _verify(path, kind)
-    return header
-
-
-def _verify(path: str | Path, kind: str) -> None:
-    """Refuse a file of which a bit has changed since it was written; one without a checksum is let pass."""
     try:
-        with open(path, "rb") as file:
-            length = file.read(8)
-            text = file.read(struct.unpack("<Q", length)[0])
-            begin, there, rest = text.partition(_CHECKSUM_KEY)
-            if not there:
-                return
-            digest = _digest()
-            digest.update(length + begin + there + _NO_CHECKSUM.encode() + rest[len(_NO_CHECKSUM) :])
-            while block := file.read(1 << 20):
-                digest.update(block)
+        if is_as_written(path):
+            return header
     except (OSError, struct.error) as error:
         raise _unreadable(path, kind) from error
-    if rest[: len(_NO_CHECKSUM)] != digest.hexdigest().encode():
-        raise DamagedFile(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
-
-
-def _digest() -> Any:
-    return hashlib.blake2b(digest_size=len(_NO_CHECKSUM) // 2)
+    raise DamagedFile(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
 
 
 def _read_header(path: str | Path, kind: str) -> dict[str, Any]:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from ._model import DistanceModel
+from ._model_file import WEIGHTS
 
 
 def load(path: str | Path) -> DistanceModel:
-    """Read a model that `DistanceModel.save` or `minaction train` wrote; of a run's folder, that of its first seed.
+    """Read a model that `DistanceModel.save` or `minaction train` wrote. Nothing in the file is executed.
+
+    Args:
+        path: a model file, or the folder of a run, whose first seed is read.
+
+    A folder that was downloaded from the Hugging Face Hub does as well.
 
     >>> import minaction as ma
     >>> model = ma.fit("cliffwalking", steps=1, progress=False)
@@ -16,10 +22,10 @@ def load(path: str | Path) -> DistanceModel:
     >>> ma.load("/tmp/minaction-example.safetensors").state_shape
     (2,)
     """
-    from .training import Run  # a folder is a run's; a file needs nothing of that
+    from .training import Run  # a folder may be a run's; a file needs nothing of that
 
     path = Path(path)
-    if path.is_dir():
+    if path.is_dir() and not (path / WEIGHTS).exists():
         run = Run.open(path)
         path = run.model_path(run.config.seeds[0])
     return DistanceModel.load(path)

@@ -1,4 +1,4 @@
-"""Folders held by one process at a time."""
+"""Locks on folders: one process at a time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .errors import InputError
 
 @contextlib.contextmanager
 def locked(folder: Path, *, patience: float = 0.0) -> Iterator[None]:
-    """Hold a folder for this process alone; the system lets go of it when the process ends, however it ends.
+    """Lock a folder for this process; the system releases the lock when the process ends, however it ends.
 
-    Where another process holds it, wait so many seconds before refusing.
+    If another process holds the lock, wait up to `patience` seconds before raising an `InputError`.
     """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -42,7 +42,7 @@ def _taken(descriptor: int) -> bool:
 
 
 def _holder(inode: int) -> str:
-    """Which process holds the lock, where the system says so (Linux): nothing has to be written for that."""
+    """The process that holds the lock, where the system tells (Linux)."""
     with contextlib.suppress(OSError, IndexError):
         for line in Path("/proc/locks").read_text().splitlines():
             fields = line.split()

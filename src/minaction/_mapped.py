@@ -1,4 +1,4 @@
-"""Reading files larger than memory through a mapping: pages asked for together, and given back once they were used."""
+"""Reading memory-mapped files larger than memory: pages are requested together and released after use."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 _BLOCK_BYTES = 1 << 26
-# A row that is read brings the pages around it along, 64 KiB of them: so many rows leave at most 256 MiB resident.
+# Reading a row loads the 64 KiB of pages around it: this many rows leave at most 256 MiB resident.
 _ROWS_AT_A_TIME = 4096
 
 
 def row_blocks(array: np.ndarray) -> Iterator[np.ndarray]:
-    """`array` in blocks of rows of a few dozen MiB; of a mapped one, no more than a block stays in memory."""
+    """`array` in blocks of rows of a few dozen MiB; of a mapped array, only one block is in memory at a time."""
     mapping = _mapping(array)
     if mapping is not None:
         mapping.madvise(mmap.MADV_SEQUENTIAL)
@@ -28,7 +28,7 @@ def row_blocks(array: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def read_rows(array: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """array[rows], wherever in a mapped file they lie, without keeping what was read."""
+    """array[rows], from anywhere in a mapped file, without keeping its pages in memory."""
     order = np.argsort(rows)  # from front to back
     found = np.empty((len(rows), *array.shape[1:]), array.dtype)
     for part in np.split(order, range(_ROWS_AT_A_TIME, len(order), _ROWS_AT_A_TIME)):
@@ -39,24 +39,24 @@ def read_rows(array: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def release_pages(array: np.ndarray) -> None:
-    """Give back what was read of a mapped file, or resident memory would grow to the size of the file."""
+    """Release the pages of a mapped file, or resident memory would grow to the size of the file."""
     mapping = _mapping(array)
-    # Not where a mapping is private and may hold changes that the file does not.
+    # Not for a private mapping, which may have changes that are not in the file.
     if mapping is not None and array.mode in ("r", "r+"):  # type: ignore[attr-defined]
         mapping.madvise(mmap.MADV_DONTNEED)
 
 
 def _mapping(array: np.ndarray) -> mmap.mmap | None:
-    """The mapping behind an array, where there is one and the system takes advice about it."""
+    """The mapping behind an array, if there is one and the system supports `madvise`."""
     mapping = getattr(array, "_mmap", None)
     return mapping if isinstance(mapping, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") else None
 
 
 def _ask_for(array: np.ndarray, rows: np.ndarray) -> None:
-    """Have the system fetch these rows and nothing else, all at once.
+    """Have the system fetch exactly these rows, all at once.
 
-    Left to itself it waits for one page at a time and reads on behind each: thirty times slower where the file is not
-    in the system's cache.
+    By default it waits for one page at a time and reads ahead of each: thirty times slower if the file is not in the
+    system's cache.
     """
     mapping = _mapping(array)
     if mapping is None or not array.flags.c_contiguous or len(rows) == 0:

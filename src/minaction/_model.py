@@ -1,68 +1,55 @@
-"""`DistanceModel`: a trained distance as a person uses it: ask it, search with it, save it."""
+"""`DistanceModel`: a trained distance, to measure, search, save and export."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from ._blockwise import embed_rows, measure_all_pairs, measure_rows, parts, rows_per_call, rows_within
+from ._card import card
 from ._coverage import Coverage
 from ._distance import Architecture, Distance
-from ._files import atomic_write, read_tensors, write_tensors
+from ._files import atomic_write
+from ._forks import note_process
 from ._health import Health
-from ._remaining import Progress
-from ._trees import named_leaves, with_named_leaves
-from ._units import Units
-from .encoders import EncoderModule
-from .encoders._inputs import no_statistics
+from ._mapped import read_rows
+from ._model_file import WEIGHTS, Provenance, as_stored, read_model, write_folder, write_model
+from ._remaining import Progress, at_usual_place
+from ._state_format import StateFormat
+from ._units import ORDINARY, Units
 from .errors import InputError
-from .quasimetrics import QuasimetricModule
-from .quasimetrics._pairs import distances_of_all_pairs
 from .trajectories import Episode, Trajectories
-from .trajectories._arrays import KEPT
 
-# What one block of pairs may need while `pairwise` and `nearest` work, besides the embeddings and the result.
-WORKING_BYTES = 256 << 20
-
-# States that an encoder sees at once: a perceptron of the usual widths, or a small convolutional network on images,
-# needs no more than `WORKING_BYTES` for so many numbers.
-_NUMBERS_AT_ONCE, _MOST_ROWS, _FEWEST_ROWS = 1 << 22, 1 << 14, 1 << 7
-
-_RECORDED = "recorded."  # before the names of the arrays that `Coverage` keeps in a model's file
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where a model comes from; kept in its file."""
-
-    objective: str
-    hyperparameters: dict[str, Any] = field(default_factory=dict)
-    steps: int = 0
-    seed: int = 0
-    data: str = ""
-    """The task or file it was trained on."""
-    data_fingerprint: str = ""
+_MOST_ENDS = 2000  # of episodes, which are compared with each other
 
 
 class DistanceModel:
     """How many actions lead from one state to another, learned from recorded states.
 
-    `network` is the trained pytree, `architecture` describes it, and `state_shape` and `state_dtype` say what a state
-    is: images that were recorded as uint8 are asked about as uint8. `columns` are the names of a state's numbers, if
-    the recording had some, and `unit` is that of its clock, such as "s", and of every distance; "" for actions. `units`
-    are the recording's origin and typical step: the network takes states from there, and measures in such steps.
-    `health` says how it did on held-out episodes, None where none were held out; `recorded` is a sample of what it was
-    trained on, from which `coverage` is measured.
+    `fit`, `load` and `minaction train` make one; few people call the constructor.
+
+    Args:
+        network: the trained pytree, an encoder and a quasimetric.
+        architecture: the descriptions that `network` was built from.
+        provenance: the objective, steps, seed and data it was trained with.
+        state_shape: the shape of one state, such as (2,) or (64, 64, 3).
+        state_dtype: the type of recorded states: images recorded as uint8 are passed as uint8.
+        units: the origin and the typical step of the recording. The network takes states relative to that origin and
+            measures in such steps.
+        columns: the names of a state's numbers, if the recording has any.
+        unit: the unit of the recording's clock, such as "s", and so of every distance; "" for actions.
+        health: how the model did on held-out episodes; None if none were held out.
+        recorded: a sample of the recorded states, from which `coverage` is measured.
+        agreement: measures of agreement by the name of the truth, such as "true (steps)"; empty if none is known.
+
+    All of them are attributes too.
 
     >>> import minaction as ma
     >>> data = ma.read("cliffwalking", episodes=5)
@@ -83,22 +70,26 @@ class DistanceModel:
         unit: str = "",
         health: Health | None = None,
         recorded: Coverage | None = None,
+        agreement: Mapping[str, Mapping[str, float | None]] | None = None,
     ) -> None:
         self.network = network
         self.architecture = architecture
         self.provenance = provenance
         self.state_shape = tuple(state_shape)
         self.state_dtype = state_dtype
-        self.units = units or Units()
+        self.units = units or ORDINARY
         self.columns = tuple(columns)
         self.unit = unit
         self.health = health
         self.recorded = recorded
+        self.agreement = agreement or {}
+        self._format = StateFormat(self.state_shape, self.state_dtype, self.units)
+        note_process()
 
     def __repr__(self) -> str:
         made = self.provenance
         return (
-            f"DistanceModel({made.objective}, {self.architecture.quasimetric}, states of {self._what_a_state_is()}, "
+            f"DistanceModel({made.objective}, {self.architecture.quasimetric}, states of {self._format}, "
             f"{made.steps} steps on {made.data or 'unnamed data'})"
         )
 
@@ -106,59 +97,53 @@ class DistanceModel:
 
     def embed(self, states: ArrayLike) -> jax.Array:
         """The embeddings phi(s), (..., latent), of states (..., *state_shape)."""
-        return self._embed(self._states(states))
-
-    def _embed(self, checked: jax.Array) -> jax.Array:
-        """The embeddings of what `_states` made."""
-        lead = self._lead(checked)
-        rows = checked.reshape(-1, *self.state_shape)
-        found = [
-            _in_padding(_embed, self.network.encoder, rows[part]) for part in _parts(len(rows), self._rows_at_once)
-        ]
-        joined = jnp.concatenate(found) if found else jnp.zeros((0, self.architecture.encoder.latent_size))
-        return joined.reshape(*lead, self.architecture.encoder.latent_size)
+        return jax.device_put(self._embed(self._format.as_array(states)))
 
     def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
-        """d(s, g) for states and goals (..., *state_shape); leading axes broadcast."""
-        checked, targets = self._states(states), self._states(goals)
+        """d(s, g) for `states` and `goals` (..., *state_shape), whose leading axes broadcast."""
+        checked, targets = self._format.as_array(states), self._format.as_array(goals)
         try:
-            lead = np.broadcast_shapes(self._lead(checked), self._lead(targets))
+            lead = np.broadcast_shapes(self._format.leading(checked), self._format.leading(targets))
         except ValueError:
             raise InputError(
                 f"States {checked.shape} and goals {targets.shape} do not broadcast; use pairwise for all pairs."
             ) from None
-        x, y = (
-            jnp.broadcast_to(self._embed(side), (*lead, self.architecture.encoder.latent_size))
-            for side in (checked, targets)
-        )
-        flat = (x.reshape(-1, x.shape[-1]), y.reshape(-1, y.shape[-1]))
-        return self._in_time(_in_padding(_measure, self.network.quasimetric, *flat).reshape(lead))
+        x, y = (self._embed(side) for side in (checked, targets))
+        if isinstance(x, Tracer) or isinstance(y, Tracer):
+            x, y = (jnp.broadcast_to(side, (*lead, side.shape[-1])).reshape(-1, side.shape[-1]) for side in (x, y))
+            return self._in_time(measure_rows(self.network.quasimetric, x, y).reshape(lead))
+        return jax.device_put(self._in_time(self._pair_by_pair(np.asarray(x), np.asarray(y), lead)))
 
     def pairwise(self, states: ArrayLike, goals: ArrayLike) -> np.ndarray:
-        """d(s_i, g_j) for all pairs, (n, m) float32.
+        """The distances (n, m) float32 from all `states` (n, *state_shape) to all `goals` (m, *state_shape).
 
-        Needs the result, the embeddings of both sides and at most `WORKING_BYTES` more, whatever n and m are.
+        Takes memory for the result, the embeddings of both sides and at most 256 MiB more, whatever n and m are.
         """
         return self._all_pairs(self._embed_rows(states), self._embed_rows(goals))
 
     def nearest(
         self, state: ArrayLike, states: ArrayLike, k: int = 10, *, direction: Literal["from", "to"] = "from"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Indices and distances of the k of `states` nearest to `state`, nearest first.
+        """The k nearest of many states, nearest first; memory stays bounded however many there are.
 
-        "from" counts the actions that lead from `state` to each; "to" those that lead back. `state` may be a batch
-        (..., *state_shape); indices and distances then have shape (..., k). Memory stays bounded however many `states`
-        there are.
+        Args:
+            state: one state, or a batch (..., *state_shape).
+            states: the candidates, (n, *state_shape).
+            k: how many to find.
+            direction: "from" measures from `state` to each candidate, "to" from each candidate to `state`.
+
+        Returns:
+            Indices into `states` and distances, both (..., k).
         """
         if direction not in ("from", "to"):
             raise InputError(f"The direction is 'from' or 'to', not {direction!r}.")
-        query, candidates = self._states(state), self._as_rows(states)
+        query, candidates = self._format.as_array(state), self._format.as_rows(states)
         if not 1 <= k <= len(candidates):
             raise InputError(f"Cannot find the {k} nearest of {len(candidates)} states.")
         queries = np.asarray(self._embed(query)).reshape(-1, self.architecture.encoder.latent_size)
         best = np.empty((len(queries), 0), np.float32)
         index = np.empty((len(queries), 0), np.int64)
-        step = min(self._rows_at_once, max(1, WORKING_BYTES // (32 * max(1, len(queries)))))
+        step = min(rows_per_call(self.state_shape), rows_within(32 * max(1, len(queries))))
         for start in range(0, len(candidates), step):
             block = self._embed_rows(candidates[start : start + step])
             found = self._all_pairs(queries, block) if direction == "from" else self._all_pairs(block, queries).T
@@ -167,16 +152,36 @@ class DistanceModel:
             index = np.concatenate([index, np.broadcast_to(numbers, found.shape)], axis=1)
             keep = np.argsort(best, axis=1, kind="stable")[:, :k]
             best, index = np.take_along_axis(best, keep, 1), np.take_along_axis(index, keep, 1)
-        shape = (*self._lead(query), k)
+        shape = (*self._format.leading(query), k)
         return index.reshape(shape), best.reshape(shape)
+
+    def subgoal(self, state: ArrayLike, goal: ArrayLike, recorded: ArrayLike | Trajectories) -> np.ndarray:
+        """The one of the `recorded` states (n, *state_shape) that lies halfway from `state` to `goal`.
+
+        It is the one whose further end is nearest: the way to it, and the way on from it, are both short.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=5)
+        >>> model = ma.fit(data, steps=2, progress=False)
+        >>> model.subgoal(data.states[0], data.states[9], data).shape
+        (2,)
+        """
+        candidates = recorded.states if isinstance(recorded, Trajectories) else self._format.as_rows(recorded)
+        if len(candidates) == 0:
+            raise InputError("There is no recorded state to choose a subgoal from; give at least one.")
+        here, there = np.asarray(state)[None], np.asarray(goal)[None]
+        longer = np.maximum(self.pairwise(here, candidates)[0], self.pairwise(candidates, there)[:, 0])
+        return np.asarray(candidates[int(np.argmin(longer))])
 
     # ---------------------------------------------------------------- how far along
 
     def remaining(self, states: ArrayLike, goals: ArrayLike | Trajectories) -> np.ndarray:
-        """The time from each of the states (..., *state_shape) to the nearest of the goals, (...) float32.
+        """The time from each state to the nearest goal, (...) float32.
 
-        `goals` is one state, several (G, *state_shape), or recorded episodes, whose last states are the goals: those of
-        the episodes that succeeded, `data.filter(...)`, for example.
+        Args:
+            states: (..., *state_shape).
+            goals: one state, several (G, *state_shape), or recorded episodes, whose last states are the goals: for
+                example the episodes that succeeded, `data.filter(...)`.
 
         >>> import minaction as ma
         >>> data = ma.read("cliffwalking", episodes=5)
@@ -187,24 +192,21 @@ class DistanceModel:
         if isinstance(goals, Trajectories):
             goals = goals.states[goals.offsets[1:] - 1]
         given = np.asarray(states)
-        lead = self._lead(self._states(given))
+        lead = self._format.leading(self._format.as_array(given))
         targets = self._embed_rows(np.asarray(goals).reshape(-1, *np.shape(goals)[-len(self.state_shape) :]))
         if len(targets) == 0:
             raise InputError("There is no goal; give at least one state.")
         sources = self._embed_rows(given.reshape(-1, *self.state_shape))
-        count = len(sources)
-        # For the next power of two rows, so that episodes of other lengths take no new program.
-        sources = np.pad(sources, [(0, (1 << max(0, count - 1).bit_length()) - count), (0, 0)], mode="edge")
-        step = max(1, WORKING_BYTES // (4 * len(targets)))
-        parts = [self._all_pairs(sources[part], targets).min(axis=1) for part in _parts(len(sources), step)]
-        return np.concatenate(parts)[:count].reshape(lead)
+        step = rows_within(4 * len(targets))
+        found = [self._all_pairs(sources[part], targets).min(axis=1) for part in parts(len(sources), step)]
+        return np.concatenate(found or [np.zeros(0, np.float32)]).reshape(lead)
 
     def progress(self, episode: Episode | ArrayLike, goals: ArrayLike | Trajectories | None = None) -> Progress:
         """How far along an episode is at each of its states, and where it lost time.
 
         Args:
-            episode: one of recorded `Trajectories`, or its states (T, *state_shape), a step apart.
-            goals: as for `remaining`; where the episode itself ends if None.
+            episode: an `Episode` of recorded `Trajectories`, or states (T, *state_shape), one step apart.
+            goals: as for `remaining`; the last state of the episode if None.
 
         >>> import minaction as ma
         >>> data = ma.read("cliffwalking", episodes=5)
@@ -212,14 +214,30 @@ class DistanceModel:
         >>> model.progress(data[0]).done.shape == data[0].times.shape
         True
         """
-        states = self._as_rows(episode.states if isinstance(episode, Episode) else episode)
+        states = self._format.as_rows(episode.states if isinstance(episode, Episode) else episode)
         times = episode.times if isinstance(episode, Episode) else np.arange(len(states), dtype=np.float64)
         if len(states) == 0:
             raise InputError("The episode has no states; give at least one.")
         return Progress(times, self.remaining(states, states[-1] if goals is None else goals), self.unit)
 
+    def usual_ends(self, data: Trajectories) -> np.ndarray:
+        """The last states of those episodes that end where most do, (G, *state_shape): goals, if most succeeded.
+
+        Two ends are the same place if either is soon reached from the other, within a tenth of a usual episode. Where
+        no two episodes end in the same place, all ends count.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=5)
+        >>> model = ma.fit(data, steps=2, progress=False)
+        >>> model.usual_ends(data).shape[1:]
+        (2,)
+        """
+        rows = np.random.default_rng(0).permutation(data.offsets[1:] - 1)[:_MOST_ENDS]
+        ends = read_rows(data.states, np.sort(rows))
+        return ends[at_usual_place(self.pairwise(ends, ends), data.durations)]
+
     def coverage(self, states: ArrayLike) -> np.ndarray:
-        """How far states (..., *state_shape) are from what was recorded, (...), in typical steps; 0 for recorded ones.
+        """How far `states` (..., *state_shape) are from what was recorded, (...), in typical steps; 0 if recorded.
 
         A distance from or to a state that is several steps from anything recorded is a guess.
 
@@ -230,224 +248,110 @@ class DistanceModel:
         """
         if self.recorded is None:
             raise InputError("This model's file has no sample of what was recorded; train it again with this version.")
-        lead = self._lead(self._states(states))
+        lead = self._format.leading(self._format.as_array(states))
         return self.recorded(np.asarray(states).reshape(-1, *self.state_shape)).reshape(lead)
 
     # ---------------------------------------------------------------- files
 
-    def save(self, path: str | Path) -> None:
-        """Write weights, the full description of what they belong to, and provenance to one safetensors file."""
-        header = {
-            **self.architecture.as_dict(),
-            "state_shape": list(self.state_shape),
-            "state_dtype": self.state_dtype,
-            "step_time": self.units.time,
-            "columns": list(self.columns),
-            "unit": self.unit,
-            "provenance": asdict(self.provenance),
-            "health": None if self.health is None else asdict(self.health),
-        }
-        origin = {} if self.units.origin is None else {"origin": self.units.origin}
-        recorded = {} if self.recorded is None else self.recorded.as_tensors(_RECORDED)
-        write_tensors(path, "model", {**named_leaves(self.network), **origin, **recorded}, header)
+    def save(self, path: str | Path, *, licence: str = "") -> None:
+        """Write weights, the full description of what they belong to, provenance and card to one .safetensors file.
+
+        A path without a suffix becomes a folder that the Hugging Face Hub understands: `model.safetensors`,
+        `config.json` and the card as `README.md`, with `licence`, an SPDX identifier, if one is given.
+
+        >>> import minaction as ma
+        >>> model = ma.fit("cliffwalking", steps=1, progress=False)
+        >>> model.save("/tmp/minaction-hub/cliffwalking", licence="mit")
+        >>> ma.load("/tmp/minaction-hub/cliffwalking").state_shape
+        (2,)
+        """
+        if Path(path).suffix == "":
+            write_folder(self, path, licence)
+        else:
+            write_model(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> DistanceModel:
-        """Read what `save` wrote. Nothing in the file is executed."""
-        tensors, header = read_tensors(path, "model")
-        try:
-            architecture = Architecture.from_dict(header)
-            provenance = Provenance(**header["provenance"])
-            shape, dtype = _shape(header["state_shape"]), np.dtype(header["state_dtype"]).name
-            if np.dtype(dtype) not in KEPT:
-                raise InputError(f"its states are of type {dtype}")
-            units = _units(tensors.pop("origin", None), header.get("step_time", 1.0), shape)
-            columns, unit = tuple(map(str, header.get("columns", ()))), str(header.get("unit", ""))
-            health = None if header.get("health") is None else Health(**header["health"])
-            recorded = Coverage.from_tensors(tensors, _RECORDED)
-            # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
-            network = with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors))
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{path} does not describe a model that can be built here ({str(error).rstrip('.')}); it may come from "
-                "another version, or need a package that is not installed."
-            ) from error
-        return cls(network, architecture, provenance, shape, dtype, units, columns, unit, health, recorded)
+        """Read what `save` wrote, a file or a folder. Nothing in it is executed."""
+        path = Path(path)
+        return cls(**read_model(path / WEIGHTS if path.is_dir() else path))
+
+    def card(self, licence: str = "") -> str:
+        """The model card as Markdown: data, method, settings, how right it is, licence, how to load it.
+
+        >>> import minaction as ma
+        >>> print(ma.fit("cliffwalking", steps=1, progress=False).card().splitlines()[0])
+        # Minimum action distance of cliffwalking
+        """
+        return card(self, licence=licence)
 
     def export(self, path: str | Path, part: Literal["distance", "encoder", "quasimetric"] = "distance") -> None:
         """Write an .onnx file that answers d(s, g), or its encoder or quasimetric alone, without this package.
 
-        >>> import minaction as ma
-        >>> ma.fit("cliffwalking", steps=1, progress=False).export("/tmp/minaction-encoder.onnx", "encoder")
-        """
-        if Path(path).suffix != ".onnx":
-            raise InputError(f"A model is exported to an .onnx file, not to {path}; `save` writes .safetensors.")
-        from .runtimes._file import Stored
-        from .runtimes.onnx import serialise
+        An .html file is a page to ask the model in: it holds the weights and computes distances itself, offline.
 
-        described = self.architecture.as_dict()
-        stored = Stored(
-            named_leaves(self.network),
-            described["encoder"],
-            described["quasimetric"],
-            self.state_shape,
-            self.state_dtype,
-            self.units.origin,
-            self.units.time,
-        )
-        content = serialise(stored, part)
+        >>> import minaction as ma
+        >>> model = ma.fit("cliffwalking", steps=1, progress=False)
+        >>> model.export("/tmp/minaction-encoder.onnx", "encoder")
+        >>> model.export("/tmp/minaction-page.html")
+        """
+        kind = Path(path).suffix
+        if kind not in (".onnx", ".html"):
+            raise InputError(
+                f"A model is exported to an .onnx or .html file, not to {path}; `save` writes .safetensors."
+            )
+        if kind == ".html" and part != "distance":
+            raise InputError(f"A page shows distances, not the {part} alone; export it to an .onnx file.")
+        stored = as_stored(self)
+        if kind == ".onnx":
+            from .runtimes.onnx import serialise
+
+            content = serialise(stored, part)
+        else:
+            from .runtimes.html import Facts, page
+
+            recorded = None if self.recorded is None else self.recorded.states
+            content = page(stored, Facts(_title(self), repr(self), self.columns, self.unit, recorded)).encode()
         with atomic_write(path) as file:
             file.write(content)
 
-    # ---------------------------------------------------------------- inside
+    # ---------------------------------------------------------------- internals
 
-    def _what_a_state_is(self) -> str:
-        if len(self.state_shape) == 1:
-            return f"{self.state_shape[0]} numbers"
-        return f"shape {' x '.join(map(str, self.state_shape))}"
+    def _embed(self, checked: jax.Array | np.ndarray) -> jax.Array | np.ndarray:
+        """The embeddings of states that `StateFormat.as_array` made: an array of the host, unless it is traced."""
+        rows = (checked if isinstance(checked, Tracer) else np.asarray(checked)).reshape(-1, *self.state_shape)
+        size, latent = rows_per_call(self.state_shape), self.architecture.encoder.latent_size
+        found = [embed_rows(self.network.encoder, rows[part]) for part in parts(len(rows), size)]
+        traced = any(isinstance(one, Tracer) for one in found)
+        joined = (jnp if traced else np).concatenate(found or [np.zeros((0, latent), np.float32)])
+        return joined.reshape(*self._format.leading(checked), latent)
 
-    def _states(self, values: Any) -> jax.Array:
-        try:
-            states = self._as_recorded(values)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise InputError(f"States must be numbers in a rectangular array ({error}).") from None
-        trailing = states.shape[states.ndim - len(self.state_shape) :] if states.ndim >= len(self.state_shape) else None
-        if trailing != self.state_shape:
-            raise InputError(
-                f"This model takes states of {self._what_a_state_is()}, but the array given has shape {states.shape}."
-            )
-        return states
+    def _pair_by_pair(self, x: np.ndarray, y: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
+        """The distances of embeddings (..., latent) that broadcast to `lead`; memory stays bounded."""
+        latent = x.shape[-1]
+        sources, targets = (
+            np.broadcast_to(np.arange(side.size // latent).reshape(side.shape[:-1]), lead).ravel() for side in (x, y)
+        )
+        x, y = x.reshape(-1, latent), y.reshape(-1, latent)
+        found = np.empty(len(sources), np.float32)
+        for part in parts(len(found), 1 << (rows_within(32 * latent).bit_length() - 1)):
+            found[part] = measure_rows(self.network.quasimetric, x[sources[part]], y[targets[part]])
+        return found.reshape(lead)
 
-    def _as_recorded(self, values: Any) -> jax.Array:
-        """`values` in the type of the recorded states; numbers that it cannot hold are refused, not cut."""
-        dtype = np.dtype(self.state_dtype)
-        if dtype.kind == "f":
-            if self.units.origin is None:
-                return jnp.asarray(values, jnp.float32)
-            if isinstance(values, Tracer):  # inside somebody's compiled code there is no float64
-                return jnp.asarray(values - self.units.origin, jnp.float32)
-            return jnp.asarray(self.units.centred(values))
-        given = values if isinstance(values, jax.Array) else np.asarray(values)
-        if given.dtype == dtype:
-            return jnp.asarray(given)
-        given = np.asarray(given)
-        with np.errstate(invalid="ignore"):  # NaN becomes some number, which differs
-            cast = given.astype(dtype)
-        if not np.array_equal(cast, given):
-            raise ValueError(f"this model was trained on {dtype}, which cannot hold all of them; give them as recorded")
-        return jnp.asarray(cast)
+    def _embed_rows(self, values: ArrayLike) -> np.ndarray:
+        states = self._format.as_rows(values)
+        embeddings = np.empty((len(states), self.architecture.encoder.latent_size), np.float32)
+        for part in parts(len(states), rows_per_call(self.state_shape)):
+            embeddings[part] = self._embed(self._format.as_array(states[part]))
+        return embeddings
+
+    def _all_pairs(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        return self._in_time(measure_all_pairs(self.network.quasimetric, sources, targets))
 
     def _in_time(self, distances: Any) -> Any:
         """Distances in the unit of the recorded times."""
         return distances if self.units.time == 1.0 else distances * np.float32(self.units.time)
 
-    def _lead(self, states: jax.Array) -> tuple[int, ...]:
-        return states.shape[: states.ndim - len(self.state_shape)]
 
-    def _as_rows(self, values: ArrayLike) -> np.ndarray:
-        states = np.asarray(values)
-        if states.ndim != 1 + len(self.state_shape):
-            raise InputError(f"Give an array of states of {self._what_a_state_is()} each, not of shape {states.shape}.")
-        return states
-
-    @property
-    def _rows_at_once(self) -> int:
-        size = max(1, math.prod(self.state_shape))
-        return min(_MOST_ROWS, max(_FEWEST_ROWS, _NUMBERS_AT_ONCE // size))
-
-    def _embed_rows(self, values: ArrayLike) -> np.ndarray:
-        states = self._as_rows(values)
-        embeddings = np.empty((len(states), self.architecture.encoder.latent_size), np.float32)
-        for part in _parts(len(states), self._rows_at_once):
-            embeddings[part] = self.embed(states[part])
-        return embeddings
-
-    def _all_pairs(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        result = np.empty((len(sources), len(targets)), np.float32)
-        for rows, columns in _blocks(len(sources), len(targets), sources.shape[1]):
-            result[rows, columns] = _all_pairs(self.network.quasimetric, sources[rows], targets[columns])
-        return self._in_time(result)
-
-
-# Traced and compiled once for all models of the same shape, not once per model. Each gets no more of a model than it
-# needs, so that models with the same encoder share one program even where their quasimetrics differ, and vice versa.
-
-
-def _shape(values: Any) -> tuple[int, ...]:
-    if not isinstance(values, list) or any(type(size) is not int or not 1 <= size < 1 << 31 for size in values):
-        raise InputError(f"the shape of a state is {values!r}")
-    return tuple(values)
-
-
-def _units(origin: np.ndarray | None, step_time: Any, shape: tuple[int, ...]) -> Units:
-    """As a file has them; refused where they are none."""
-    if isinstance(step_time, bool) or not isinstance(step_time, int | float) or not 0 < step_time < math.inf:
-        raise InputError(f"the time of a step is {step_time!r}")
-    if origin is not None and (origin.shape != shape or not np.isfinite(origin).all()):
-        raise InputError(f"the origin has shape {origin.shape} and states {shape}, or it is not finite")
-    return Units(origin, float(step_time))
-
-
-@lru_cache(maxsize=64)
-def _skeleton(architecture: Architecture, state_shape: tuple[int, ...]) -> Distance:
-    """A distance with the shapes of its arrays in their place."""
-
-    return eqx.filter_eval_shape(lambda: architecture.build(no_statistics(state_shape), key=jax.random.key(0)))
-
-
-@eqx.filter_jit
-def _embed(encoder: EncoderModule, states: jax.Array) -> jax.Array:
-    return encoder(states)
-
-
-@eqx.filter_jit
-def _measure(quasimetric: QuasimetricModule, x: jax.Array, y: jax.Array) -> jax.Array:
-    return quasimetric(x, y)
-
-
-@eqx.filter_jit
-def _all_pairs(quasimetric: QuasimetricModule, x: Any, y: Any) -> jax.Array:
-    def at_once(x: jax.Array, y: jax.Array) -> jax.Array:
-        return quasimetric(x[:, None], y[None, :])
-
-    def in_cache(x: jax.Array, y: jax.Array) -> jax.Array:
-        return distances_of_all_pairs(quasimetric, x, y)
-
-    return jax.lax.platform_dependent(x, y, cpu=in_cache, default=at_once)
-
-
-def _in_padding(function: Any, module: eqx.Module, *rows: jax.Array) -> jax.Array:
-    """`function(module, *rows)`, compiled for the next power of two rows: a new number of rows takes no new program."""
-    count = len(rows[0])
-    filled = 1 << max(0, count - 1).bit_length()
-    if filled != count:
-        rows = tuple(jnp.pad(row, [(0, filled - count)] + [(0, 0)] * (row.ndim - 1)) for row in rows)
-    return function(module, *rows)[:count]
-
-
-def _blocks(rows: int, columns: int, latent: int) -> Iterator[tuple[slice, slice]]:
-    """Blocks of an (n, m) result for each of which n' x m' x latent floats fit into half of `WORKING_BYTES`.
-
-    All have one shape, because each shape is compiled apart, which takes longer than to measure a few blocks.
-    """
-    pairs = max(1, WORKING_BYTES // (8 * latent))
-    height = min(rows, max(1, int(pairs**0.5), pairs // max(1, columns)))
-    width = max(1, pairs // max(1, height))
-    for down in _even_parts(rows, height):
-        for across in _even_parts(columns, width):
-            yield down, across
-
-
-def _even_parts(length: int, longest: int) -> Iterator[slice]:
-    """As few parts of one size as cover `length`; where it cannot be divided so, the last overlaps the one before."""
-    if length:
-        count = -(-length // longest)
-        size = -(-length // count)
-        for start in range(0, length, size):
-            end = min(length, start + size)
-            yield slice(end - size, end)
-
-
-def _parts(length: int, longest: int) -> Iterator[slice]:
-    """Parts of at most `longest`, one after the other."""
-    return (slice(start, min(length, start + longest)) for start in range(0, length, longest))
+def _title(model: DistanceModel) -> str:
+    return f"Minimum action distance of {model.provenance.data or 'unnamed data'}"

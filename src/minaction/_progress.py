@@ -1,4 +1,4 @@
-"""Progress: bars on a terminal, now and then a line in a log."""
+"""Progress: a bar on a terminal, occasional lines in a log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SECONDS_BETWEEN_LINES = 10.0
 
 
 class _SpeedColumn(ProgressColumn):
-    """Steps per second of the recent past; nothing until the first chunk after compilation is through."""
+    """Recent steps per second; empty until the first chunk after compilation is done."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed

@@ -7,7 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
+_SAME_PLACE = 0.1  # of a usual episode's time: how near two ends of episodes are that count as one place
 _NEAR = 0.05  # of the time that was to go at first: what may be left where an episode counts as finished
+
+
+def at_usual_place(between: np.ndarray, durations: np.ndarray) -> np.ndarray:
+    """Which of some ends, whose distances are (n, n), lie where most do, (n,) bool; all where no two are together."""
+    near = np.maximum(between, between.T) <= _SAME_PLACE * np.median(durations)
+    company = near.sum(axis=1)
+    return company >= max(1.0, 0.5 * company.max())
 
 
 @dataclass(frozen=True)
@@ -84,8 +92,14 @@ class Progress:
     @property
     def finished(self) -> bool:
         """Whether it got to the goal: hardly anything, or less than a usual step, remains at the least."""
+        return self.finished_at is not None
+
+    @property
+    def finished_at(self) -> int | None:
+        """The first row at which it is there, None where it never is."""
         step = float(np.median(np.diff(self.times))) if len(self.times) > 1 else 0.0
-        return bool(self.remaining.min() <= max(_NEAR * float(self.remaining[0]), step))
+        there = self.remaining <= max(_NEAR * float(self.remaining[0]), step)
+        return int(np.argmax(there)) if there.any() else None
 
     def __repr__(self) -> str:
         unit = self.unit or "actions"

@@ -1,7 +1,7 @@
-"""`Units`: what a recording is measured in, taken off before float32 sees it and put back on every distance.
+"""`Units`: the origin and the time unit of a recording, removed before training and restored in every distance.
 
-Networks compute in float32, which keeps seven digits: of Unix times or map coordinates nothing would be left. And
-objectives count in steps, whatever clock the recording was made with.
+Networks compute in float32, whose seven digits are not enough for Unix times or map coordinates. And objectives count
+in steps, whatever the clock of the recording.
 """
 
 from __future__ import annotations
@@ -12,44 +12,53 @@ from typing import Any
 
 import numpy as np
 
-from ._mapped import row_blocks
+from ._mapped import read_rows, row_blocks
 from .trajectories import Trajectories
 
 _FAR = 1 << 10
-"""An input whose mean is so many deviations from 0 is centred: float32 then has at least four digits for the rest."""
+"""An input whose mean is this many deviations from 0 is centred; otherwise float32 has at least four digits for it."""
 _MOST_ROWS = 1 << 20
 _COARSE = 1e-2
-"""Recorded numbers that lie so many deviations apart, because their type holds no others, have lost what they meant."""
+"""If adjacent numbers of the recorded type are this many deviations apart, the recording is too coarse: warn."""
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """An origin of the states, in float64, None where that is 0; and the time of a typical step."""
+    """The origin of the states, in float64, None if it is 0; and the time of a typical step."""
 
     origin: np.ndarray | None = None
     time: float = 1.0
 
     @classmethod
     def of(cls, data: Trajectories) -> Units:
-        """The units of a recording: ordinary ones, and no origin, for ordinary data."""
-        return cls(_origin(data.states), _step_time(data))
+        """The units of a recording: without an origin and with a time of 1 for ordinary data."""
+        return cls(_origin(data.states), step_time(data))
 
     def centred(self, states: Any) -> Any:
-        """States as networks take them: as they are, or as float32 from the origin."""
+        """States as networks take them: unchanged, or relative to the origin as float32."""
         if self.origin is None:
             return states
         return (np.asarray(states, np.float64) - self.origin).astype(np.float32)
 
     def in_steps(self, data: Trajectories) -> Trajectories:
-        """`data` with its times in typical steps, from the start of every episode."""
+        """`data` with times in typical steps since the start of each episode."""
         if data.times is None:
             return data
+        if data.is_mapped:  # single precision, which objectives sample in anyway: half the memory
+            times, first = np.empty(data.num_states, np.float32), 0
+            begins = np.asarray(data.times[data.offsets[:-1]])
+            for block in row_blocks(data.times):
+                rows = np.arange(first, first + len(block))
+                episode = np.searchsorted(data.offsets, rows, side="right") - 1
+                times[rows] = (block - begins[episode]) / self.time
+                first += len(block)
+            return replace(data, times=times)
         begins = np.repeat(data.times[data.offsets[:-1]], data.lengths)
         return replace(data, times=(data.times - begins) / self.time)
 
 
 ORDINARY = Units()
-"""Steps are counted, and states are near 0."""
+"""No origin, and time counted in steps."""
 
 
 def _origin(states: np.ndarray) -> np.ndarray | None:
@@ -58,14 +67,14 @@ def _origin(states: np.ndarray) -> np.ndarray | None:
     count, first = 0, np.asarray(states[0], np.float64)
     total, squares = np.zeros_like(first), np.zeros_like(first)
     stride = -(-len(states) // _MOST_ROWS)
-    for block in row_blocks(states):  # differences to the first state: squares of large numbers would hide small ones
+    for block in row_blocks(states):  # relative to the first state: squares of large numbers would hide small changes
         rows = block[::stride]
         away = rows.astype(np.float64) - first
         count, total, squares = count + len(rows), total + away.sum(axis=0), squares + (away**2).sum(axis=0)
     mean = total / count
     deviation = np.sqrt(np.maximum(0.0, squares / count - mean**2))
     mean += first
-    step = np.abs(mean) * np.finfo(states.dtype).eps  # between two numbers of this type
+    step = np.abs(mean) * np.finfo(states.dtype).eps  # between adjacent numbers of this type
     if ((deviation > 0) & (step > _COARSE * deviation)).any():
         where = np.flatnonzero(((deviation > 0) & (step > _COARSE * deviation)).ravel()).tolist()
         warnings.warn(
@@ -77,9 +86,11 @@ def _origin(states: np.ndarray) -> np.ndarray | None:
     return np.where(far, mean, 0.0) if far.any() else None
 
 
-def _step_time(data: Trajectories) -> float:
+def step_time(data: Trajectories) -> float:
     """The median time of one recorded step."""
     if data.times is None:
         return 1.0
-    steps = np.delete(np.diff(data.times), data.offsets[1:-1] - 1)
-    return float(np.median(steps))
+    count = data.num_states - 1
+    rows = np.arange(count) if count <= _MOST_ROWS else np.linspace(0, count - 1, _MOST_ROWS).astype(np.int64)
+    rows = rows[~np.isin(rows, data.offsets[1:-1] - 1)]
+    return float(np.median(read_rows(data.times, rows + 1) - read_rows(data.times, rows)))

@@ -1,10 +1,11 @@
-"""The command line: parses and calls. Heavy imports stay inside `minaction.commands`, so that help comes at once."""
+"""The command line. Heavy imports stay inside `minaction.commands`, so that help is instant."""
 
 from __future__ import annotations
 
 import importlib
 import io
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -23,7 +24,9 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "distance": (options.Distance, "_inspect"),
     "progress": (options.Progress, "_progress"),
     "export": (options.Export, "_export"),
+    "card": (options.Card, "_export"),
     "plan": (options.Plan, "_plan"),
+    "agent": (options.Agent, "_agent"),
     "suite": (options.Suite, "_suite"),
     "reproduce": (options.Reproduce, "_reproduce"),
     "report": (options.Report, "_report"),
@@ -32,13 +35,13 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "objectives": (options.Objectives, "_catalogue"),
     "doctor": (options.Doctor, "_doctor"),
 }
-"""By name: what can be typed, and the module of `commands` with the function of that name, which carries it out."""
+"""By name: the options, and the module of `commands` that has a function of that name."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0, or 2 after one sentence on what was wrong with the input."""
+    """Run one command; the exit code is 0, or 2 after one sentence about what is wrong with the input."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show is no reason to stop
+    for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show must not stop it
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     if arguments in (["--version"], ["-V"]):
@@ -54,25 +57,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"minaction: {error}", file=sys.stderr)
         return 2
+    except PermissionError as error:
+        print(
+            f"minaction: {_place(error)}you have no permission; choose another place, or ask for it.", file=sys.stderr
+        )
+        return 2
     except KeyboardInterrupt:
-        print("minaction: stopped; the same command goes on from the last checkpoint.", file=sys.stderr)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one has nothing more to stop
+        print("minaction: stopped; the same command continues from the last checkpoint.", file=sys.stderr)
         return 130
 
 
+def _place(error: OSError) -> str:
+    name = error.filename
+    return f"{os.fsdecode(name)}: " if isinstance(name, str | bytes) else ""
+
+
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
-    """Our warnings as one line without the place in the source; those of libraries are for developers."""
+    """Show our warnings as one line without the source location; those of libraries are for developers."""
     if issubclass(category, UserWarning):
         print(f"minaction: {message}", file=sys.stderr)
 
 
 def parse(arguments: Sequence[str]) -> tuple[str, object]:
-    """The command that was typed and its options, or help and an exit."""
+    """The command and its options; prints help and exits if asked to."""
     if arguments and arguments[0] in COMMANDS:
         name, *rest = arguments
         return name, tyro.cli(COMMANDS[name][0], prog=f"minaction {name}", args=rest)
     if arguments and not arguments[0].startswith("-"):
         raise unknown_name("command", arguments[0], COMMANDS)
-    # Help was asked for, or nothing: all commands, with the first line of each.
+    # For help, or without a command: list all commands with the first line of each.
     listed = [
         Annotated[kind, subcommand(name, description=(kind.__doc__ or "").partition("\n")[0])]
         for name, (kind, _) in COMMANDS.items()
@@ -87,6 +101,6 @@ def parse(arguments: Sequence[str]) -> tuple[str, object]:
 
 
 def choose_device(device: options.Device) -> None:
-    """Tell JAX, before it starts, where to compute; what is already set in the environment stands with auto."""
+    """Tell JAX, before it is imported, where to compute; auto leaves the environment as it is."""
     if device != "auto":
         os.environ["JAX_PLATFORMS"] = device

@@ -1,4 +1,4 @@
-"""The one exception that means "what you gave us cannot be used": the command line prints it and exits with 2."""
+"""`InputError`: some input cannot be used. The command line prints its message and exits with code 2."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 
 class InputError(ValueError):
-    """What a person gave cannot be used; the message says what is wrong, where, and what to do, in one sentence."""
+    """Some input cannot be used; the message says in one sentence what is wrong, where, and what to do."""
 
 
 class DamagedFile(InputError):
-    """A file of ours is not as it was written."""
+    """A file that this package wrote has changed since."""
 
 
 class MissingExtra(InputError):
@@ -22,8 +22,8 @@ class MissingExtra(InputError):
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """An `InputError` for a name that does not exist, suggesting the nearest ones that do."""
+    """An `InputError` for a name that does not exist, with similar names that do."""
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(repr(n) for n in near)}?" if near else f"known are: {', '.join(known)}."
+    hint = f"did you mean {' or '.join(repr(n) for n in near)}?" if near else f"choose from {', '.join(known)}."
     return InputError(f"There is no {kind} named {name!r}: {hint}")

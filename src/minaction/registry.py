@@ -1,8 +1,8 @@
 """Families of interchangeable parts, found by name.
 
-There are five: objectives, quasimetrics, encoders, tasks and readers. A member is one of ours, or one that an installed
-distribution offers under an entry point, or one that a program registers as it runs. Python, the command line, TOML
-files and suites all look members up here.
+There are five: objectives, quasimetrics, encoders, tasks and readers. A member is built in, or registered at run time,
+or provided by an installed distribution through an entry point. Python, the command line, TOML files and suites all
+look members up here.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Member = TypeVar("Member")
 
 
 class BrokenMember(InputError):
-    """A distribution offers a member that cannot be imported."""
+    """An installed distribution provides a member that cannot be imported."""
 
 
 class Registry(Mapping[str, Member], Generic[Member]):
-    """The members of one family by name: ours first, then registered ones, then those of other distributions.
+    """The members of one family by name: built-in ones, then registered ones, then those of other distributions.
 
-    `kind` is what a person calls a member. `own` gives ours, and is called when the first one is looked up. `group` is
-    the entry-point group under which a distribution offers more, such as::
+    `kind` is the word for a member in messages. `own` returns the built-in members; it is called at the first lookup.
+    `group` is the entry-point group through which a distribution provides more, such as::
 
         [project.entry-points."minaction.quasimetrics"]
         my-quasimetric = "my_package:MyQuasimetric"
@@ -36,9 +36,10 @@ class Registry(Mapping[str, Member], Generic[Member]):
         self._own = own
         self._loaded: dict[str, Member] = {}
         self._registered: dict[str, Member] = {}
+        self._found: dict[str, EntryPoint] | None = None
 
     def register(self, name: str, member: Member) -> None:
-        """Add a member under a name that is not taken; to run the same definition again replaces it."""
+        """Add a member under a name that is not taken. Running the same definition again replaces it."""
         if not name or not all(character.isalnum() or character in "-_." for character in name):
             raise InputError(
                 f"{name!r} cannot be the name of a member of {self.group}; use letters, digits, '-', '_' and '.'."
@@ -49,7 +50,7 @@ class Registry(Mapping[str, Member], Generic[Member]):
         self._registered[name] = member
 
     def __getitem__(self, name: str) -> Member:
-        """The member called `name`; a name that does not exist is refused, with the nearest ones that do."""
+        """The member called `name`; the error for an unknown name suggests similar ones."""
         for known in (self._members(), self._registered):
             if name in known:
                 return known[name]
@@ -68,7 +69,7 @@ class Registry(Mapping[str, Member], Generic[Member]):
         return len(list(iter(self)))
 
     def usable(self) -> dict[str, Member]:
-        """Every member that can be had; one that fails to import is named in a warning, and the rest still works."""
+        """Every member that can be imported; a warning names those that cannot."""
         found = {}
         for name in self:
             try:
@@ -83,12 +84,14 @@ class Registry(Mapping[str, Member], Generic[Member]):
         return self._loaded
 
     def _installed(self) -> dict[str, EntryPoint]:
-        return {found.name: found for found in entry_points(group=self.group)}
+        if self._found is None:  # looked for once: it takes some milliseconds, and a report asks thousands of times
+            self._found = {found.name: found for found in entry_points(group=self.group)}
+        return self._found
 
     def _load(self, offered: EntryPoint) -> Member:
         try:
             member = offered.load()
-        except Exception as error:  # whatever somebody else's module does when it is imported
+        except Exception as error:  # importing another distribution may raise anything
             package = offered.dist.name if offered.dist else offered.value
             raise BrokenMember(
                 f"The {self.kind} {offered.name!r} of {package} cannot be imported "
@@ -96,15 +99,22 @@ class Registry(Mapping[str, Member], Generic[Member]):
             ) from error
         if getattr(member, "family", None) is not self:
             raise BrokenMember(
-                f"What {offered.value!r} offers as the {self.kind} {offered.name!r} is none; derive it from the base "
-                "class of its family."
+                f"{offered.value!r}, the entry point of the {self.kind} {offered.name!r}, is not one; derive it from "
+                "the base class of its family."
             )
         self._registered[offered.name] = member
         return member
 
 
 def register(member: Any, name: str | None = None) -> Any:
-    """Add a member to its family, under `name` or its own name; a decorator for classes, a function for instances.
+    """Add a member to its family. Use it as a decorator for a class, or as a function for an instance.
+
+    Args:
+        member: an `Objective`, `Quasimetric`, `Encoder`, `Task` or `Reader`: a class or an instance.
+        name: the name to look it up by; the member's own `name` if None.
+
+    Returns:
+        The member.
 
     >>> import minaction as ma
     >>> _ = ma.register(ma.MadDist(learning_rate=1e-3), name="maddist-quick")
@@ -123,6 +133,6 @@ def register(member: Any, name: str | None = None) -> Any:
 
 
 def _definition(member: Any) -> tuple[str, str]:
-    """What tells a member that is defined again, as in a notebook, from another one of the same name."""
+    """Identifies a definition, so that one that is run again, as in a notebook, is told from another of that name."""
     kind = member if isinstance(member, type) else type(member)
     return kind.__module__, kind.__qualname__

@@ -44,7 +44,7 @@ TINY: dict[str, dict[str, Any]] = {
 # The loss of TautDist need not fall: a weight in it rises, and so does the length that slack is measured by.
 FALLING = {"tautdist": "strain"}
 EXPECTED_TERMS = {
-    "pathdist": {"path", "unreachable", "bound"},
+    "pathdist": {"path", "embedding", "bound"},
     "tautdist": {"slack", "strain", "overstretched", "above_median", "median"},
     "maddist": {"trajectory", "separation", "constraint"},
     "tdmaddist": {"trajectory", "random_goal", "constraint", "bootstrap_tighter"},
@@ -188,7 +188,7 @@ def value_and_gradient(distance: Distance, objective: Objective, extra: Any, bat
 
 def gradient_of(run: Run, batch: Any, states: States) -> tuple[np.ndarray, np.ndarray]:
     """Loss and gradient of the first seed as it stands, the gradient as one vector."""
-    distance, extra = jax.tree.map(lambda leaf: leaf[0], (run.trainer.state.distance, run.trainer.state.extra))
+    distance, extra = jax.tree.map(lambda leaf: leaf[0], (run.trainer.state.network, run.trainer.state.extra))
     value, gradient = value_and_gradient(distance, run.trainer.objective, extra, batch, states)
     return np.asarray(value), np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(gradient)])
 

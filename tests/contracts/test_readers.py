@@ -55,7 +55,7 @@ FILES: dict[str, Callable[[Path], None]] = {
 
 
 def test_every_reader_of_files_is_among_them() -> None:
-    assert set(READERS) == {*FILES, "minari"}  # which reads folders; tests/trajectories has them
+    assert set(READERS) == {*FILES, "minari", "lerobot"}  # which read folders; tests/trajectories has them
 
 
 @pytest.mark.parametrize("name", FILES)

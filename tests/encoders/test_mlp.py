@@ -54,6 +54,14 @@ def test_frequencies_have_the_spread_asked_for_input_by_input() -> None:
     assert np.asarray(features.frequencies).std(axis=0) == pytest.approx([2.0, 0.1], rel=0.03)
 
 
+def test_a_span_of_frequencies_has_every_scale_equally_often() -> None:
+    features = FourierFeatures(40_000, jnp.array([2.0]), span=64.0, key=jax.random.key(0))
+    plain = FourierFeatures(40_000, jnp.array([2.0]), key=jax.random.key(0))
+    divided = np.asarray(plain.frequencies / features.frequencies)[:, 0]
+    share = np.histogram(np.log2(divided), bins=6, range=(0, 6))[0] / len(divided)
+    np.testing.assert_allclose(share, 1 / 6, atol=0.01)
+
+
 def _scaled(states: np.ndarray, scaling: str) -> np.ndarray:
     described = MLP(hidden=(), latent=3, scaling=scaling)  # type: ignore[arg-type]
     encoder = described.build(input_statistics(states), key=jax.random.key(0))
@@ -61,7 +69,7 @@ def _scaled(states: np.ndarray, scaling: str) -> np.ndarray:
     return np.asarray(encoder.scale(jnp.asarray(states)))
 
 
-def test_inputs_are_scaled_each_by_itself_or_all_by_one_number_or_not_at_all() -> None:
+def test_inputs_are_scaled_each_by_itself_or_all_by_one_number_or_by_range_or_not_at_all() -> None:
     states = np.random.default_rng(0).normal([5, -1, 3], [6, 0.5, 0], (2000, 3)).astype(np.float32)
     each, shared = _scaled(states, "each"), _scaled(states, "shared")
     np.testing.assert_allclose(each.std(axis=0), [1, 1, 0], atol=1e-5)
@@ -71,11 +79,15 @@ def test_inputs_are_scaled_each_by_itself_or_all_by_one_number_or_not_at_all() -
     )
     ratio = states[:, 0].std() / states[:, 1].std()
     assert shared[:, 0].std() / shared[:, 1].std() == pytest.approx(ratio, rel=1e-4)
+    by_range = _scaled(states, "range")
+    np.testing.assert_allclose(by_range.min(axis=0), 0, atol=1e-5)
+    assert by_range.max() == pytest.approx(1, rel=1e-5)
+    assert by_range[:, 0].std() / by_range[:, 1].std() == pytest.approx(ratio, rel=1e-4)
     np.testing.assert_array_equal(_scaled(states, "none"), states)
 
 
 def test_an_unknown_scaling_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(InputError, match="scaling should be one of 'each', 'shared', 'none', not 'share'"):
+    with pytest.raises(InputError, match="scaling should be one of 'each', 'shared', 'range', 'none', not 'share'"):
         make(ENCODERS, {"name": "mlp", "scaling": "share"})
 
 

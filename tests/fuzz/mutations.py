@@ -1,154 +1,15 @@
-"""Small good files of every kind that this package reads, seeded mutations of them, and what reading one comes to."""
+"""Seeded mutations of files, and what reading one comes to."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from kinds import Kind
 
-import minaction as ma
 from minaction.errors import InputError
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of file: how to make a good one in a folder (its path comes back) and how to read a folder's."""
-
-    make: Callable[[Path], Path]
-    read: Callable[[Path], Any]
-    is_json: bool = False
-    """Whether values in it, or in its header, are exchanged for others as well as bytes."""
-
-
-def _recording() -> Any:
-    states = np.random.default_rng(0).normal(size=(12, 2))
-    return ma.Trajectories.from_flat(states, [0, 5, 12], times=np.arange(12.0), actions=np.ones((12, 1)))
-
-
-def _saved(name: str) -> Callable[[Path], Path]:
-    def make(folder: Path) -> Path:
-        path, data = folder / name, _recording()
-        if name.endswith(".npy"):
-            np.save(path, data.states)
-        elif name.endswith(".npz"):
-            np.savez_compressed(path, states=data.states, offsets=data.offsets, times=data.times, actions=data.actions)
-        elif name.endswith(".hdf5"):
-            import h5py
-
-            with h5py.File(path, "w") as file:
-                file.create_dataset("observations", data=data.states, compression="gzip")
-                file["terminals"] = np.isin(np.arange(12), [4, 11])
-        elif name.endswith(".parquet"):
-            import pyarrow
-            import pyarrow.parquet as parquet
-
-            ids = ["first"] * 5 + ["second"] * 7
-            columns = {"episode": ids, "time": data.times, "x": data.states[:, 0], "y": data.states[:, 1]}
-            parquet.write_table(pyarrow.table({**columns, "reward": ids}), path)
-        elif name.endswith(".csv"):
-            rows = [f"{k // 6},{k},{x},{y}" for k, (x, y) in enumerate(data.states.tolist())]
-            path.write_text("\n".join(["episode,time,x,y", *rows]) + "\n")
-        else:
-            data.save(path)
-        return path
-
-    return make
-
-
-def _read_data(path: Path) -> Any:
-    return ma.read(str(path), keep_actions=True)
-
-
-def _model(folder: Path) -> Path:
-    path = folder / "model.safetensors"
-    _trainer().models()[0].save(path)
-    return path
-
-
-_TRAINER: list[Any] = []
-
-
-def _trainer() -> Any:
-    if not _TRAINER:
-        objective = ma.MadDist(encoder=ma.MLP(hidden=(4,), latent=4))
-        _TRAINER.append(ma.Trainer(objective, _recording(), steps=2))
-    return _TRAINER[0]
-
-
-def _checkpoint(folder: Path) -> Path:
-    path = folder / "checkpoint-0.safetensors"
-    _trainer().save(path)
-    return path
-
-
-def _run_with(name: str) -> Callable[[Path], Path]:
-    def make(folder: Path) -> Path:
-        from minaction.evaluation import Evaluation
-        from minaction.suite import SuiteFolder
-        from minaction.training._run import Measurement, Results, Run, RunConfig
-
-        if name == "suite.json":
-            with SuiteFolder(folder / "suite").opened("x"):
-                return folder / "suite" / name
-        run = Run.create(folder / "run", RunConfig("cliffwalking", "maddist", {"learning_rate": 1e-3}, 10, (0,), 2))
-        found = Evaluation(step=10, seed=0, truth="exact", unit="actions", agreement={"pearson": 0.5, "spearman": None})
-        run.log([Measurement(10, 0, {"loss": 0.5}, [found])], step=10)
-        run.finish(Results([found], 1.0, 10.0, "cpu", "0"))
-        total = {"task": 1, "episodes": 2, "successes": 1, "success_rate": 0.5, "interval": [0.1, 0.9]}
-        planning = {"0": {"total": {**total, "task": 0}, "tasks": [total]}}
-        (run.path / "planning-learned.json").write_text(json.dumps(planning))
-        return run.path / name
-
-    return make
-
-
-def _read_run(path: Path) -> Any:
-    from minaction.reports._trials import read_trials
-    from minaction.training import Run
-
-    found = read_trials([path.parent])
-    run = Run.open(path.parent)
-    return found, run.metrics, run.results
-
-
-def _read_suite(path: Path) -> Any:
-    from minaction.suite import SuiteFolder
-
-    return SuiteFolder(path.parent)
-
-
-def _unsigned(make: Callable[[Path], Path]) -> Callable[[Path], Path]:
-    """Without its checksum, so that what is wrong in it gets as far as the code behind."""
-
-    def unsigned(folder: Path) -> Path:
-        path = make(folder)
-        path.write_bytes(path.read_bytes().replace(b'"checksum": "', b'"unsigned": "', 1))
-        return path
-
-    return unsigned
-
-
-KINDS: dict[str, Kind] = {
-    **{
-        name: Kind(_saved(f"data.{name}"), _read_data)
-        for name in ("npy", "npz", "csv", "hdf5", "parquet", "safetensors")
-    },
-    "model": Kind(_model, lambda path: ma.load(path)),
-    "checkpoint": Kind(_checkpoint, lambda path: _trainer().restore(path)),
-    "safetensors-unsigned": Kind(_unsigned(_saved("data.safetensors")), _read_data, is_json=True),
-    "model-unsigned": Kind(_unsigned(_model), lambda path: ma.load(path), is_json=True),
-    "checkpoint-unsigned": Kind(_unsigned(_checkpoint), lambda path: _trainer().restore(path), is_json=True),
-    **{
-        name: Kind(_run_with(name), _read_run, is_json=True)
-        for name in ("config.json", "metrics.jsonl", "results.json", "planning-learned.json")
-    },
-    "suite.json": Kind(_run_with("suite.json"), _read_suite, is_json=True),
-}
 
 _ODD: tuple[Any, ...] = (
     None,

@@ -35,7 +35,7 @@ def test_layouts_are_ogbenchs() -> None:
         np.testing.assert_array_equal(layout.walls, environment.maze_map == 1)
         for cell in layout.free_cells[::7]:
             np.testing.assert_array_equal(layout.centre(cell), environment.ij_to_xy(tuple(cell)))
-    assert [len(layout.free_cells) for layout in ANT_LAYOUTS.values()] == [26, 45]
+    assert [len(layout.free_cells) for layout in ANT_LAYOUTS.values()] == [26, 46, 86, 45]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

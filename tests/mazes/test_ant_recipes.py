@@ -31,6 +31,11 @@ def test_the_published_sizes_and_noises() -> None:
         "ogbench-antmaze-medium-navigate": (1001, 1000, 0.2, "navigate"),
         "ogbench-antmaze-medium-stitch": (201, 5000, 0.2, "stitch"),
         "ogbench-antmaze-medium-explore": (501, 10_000, 1.0, "explore"),
+        "ogbench-antmaze-large-navigate": (1001, 1000, 0.2, "navigate"),
+        "ogbench-antmaze-large-stitch": (201, 5000, 0.2, "stitch"),
+        "ogbench-antmaze-large-explore": (501, 10_000, 1.0, "explore"),
+        "ogbench-antmaze-giant-navigate": (2001, 500, 0.2, "navigate"),
+        "ogbench-antmaze-giant-stitch": (201, 5000, 0.2, "stitch"),
         "ogbench-antmaze-teleport-explore": (501, 10_000, 1.0, "explore"),
         "ogbench-antmaze-teleport-curated": (501, 10_000, 1.0, "explore"),
     }

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import jax
 import numpy as np
 import pytest
 
-import minaction._model
+import minaction._blockwise
 from minaction._descriptions import make
 from minaction._distance import Architecture
 from minaction._files import write_tensors
@@ -39,9 +40,9 @@ def test_distance_broadcasts() -> None:
 
 @pytest.mark.parametrize(("rows", "columns"), [(50, 50), (7, 1), (1, 100), (13, 29), (0, 5), (5, 0)])
 def test_blocks_have_one_shape_and_miss_nothing(rows: int, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minaction._model, "WORKING_BYTES", 8 * 32 * 13)
+    monkeypatch.setattr(minaction._blockwise, "WORKING_BYTES", 8 * 32 * 13)
     seen, shapes = np.zeros((rows, columns), bool), set[tuple[int, int]]()
-    for down, across in minaction._model._blocks(rows, columns, 32):
+    for down, across in minaction._blockwise.blocks(rows, columns, 32):
         seen[down, across] = True
         shapes.add(seen[down, across].shape)
     assert seen.all()
@@ -54,13 +55,63 @@ def test_pairwise_agrees_with_distance_for_any_block_size(quasimetric: str, monk
     model = untrained(quasimetric)
     expected = np.asarray(model.distance(STATES[:, None], STATES[None, :20]))
     np.testing.assert_allclose(model.pairwise(STATES, STATES[:20]), expected, rtol=1e-4, atol=1e-4)
-    monkeypatch.setattr(minaction._model, "WORKING_BYTES", 8 * 32 * 13)  # 13 pairs at a time
+    monkeypatch.setattr(minaction._blockwise, "WORKING_BYTES", 8 * 32 * 13)  # 13 pairs at a time
     np.testing.assert_allclose(model.pairwise(STATES, STATES[:20]), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.fixture
+def compiled() -> Iterator[list[str]]:
+    """What JAX compiles during a test."""
+    programs: list[str] = []
+
+    def note(event: str, duration: float, **_: object) -> None:
+        programs.extend([event] * event.endswith("backend_compile_duration"))
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    yield programs
+    jax.monitoring.unregister_event_duration_listener(note)
+
+
+def test_a_new_number_of_states_takes_no_new_program(compiled: list[str]) -> None:
+    model = untrained(encoder=MLP(hidden=(21,), latent=32))
+    questions = (
+        lambda states: model.distance(states, states[::-1]),
+        lambda states: model.distance(states[0], states),
+        lambda states: model.embed(states),
+        lambda states: model.pairwise(states, states),
+        lambda states: model.nearest(states[0], states, 1),
+        lambda states: model.remaining(states, states[:3]),
+    )
+    for ask in questions:
+        ask(STATES.astype(np.float64)[:13])
+        assert compiled
+        before = len(compiled)
+        for count in (9, 14, 15, 16):
+            ask(STATES[:count])
+            ask(STATES.astype(np.float64)[:count])
+        assert len(compiled) == before
+    model.pairwise(np.tile(STATES, (2, 1)), STATES)
+    before = len(compiled)
+    for count in (80, 99, 127):
+        model.pairwise(np.tile(STATES, (3, 1))[:count], STATES)
+    assert len(compiled) == before
+
+
+def test_distances_can_be_differentiated_in_compiled_code() -> None:
+    model = untrained()
+
+    def total(states: jax.Array) -> jax.Array:
+        return model.distance(states[:, None], STATES[:4]).sum()
+
+    states = jax.numpy.asarray(STATES[:5])
+    slope = jax.jit(jax.grad(total))(states)
+    ahead = (total(states + 1e-3 * slope) - total(states - 1e-3 * slope)) / 2e-3
+    np.testing.assert_allclose(ahead, (slope**2).sum(), rtol=0.05)
 
 
 @pytest.mark.parametrize("direction", ["from", "to"])
 def test_nearest_agrees_with_sorting_all_distances(direction: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minaction._model, "WORKING_BYTES", 8 * 32 * 9)
+    monkeypatch.setattr(minaction._blockwise, "WORKING_BYTES", 8 * 32 * 9)
     model = untrained()
     queries = STATES[:3] + 0.1
     index, distance = model.nearest(queries, STATES, k=5, direction=direction)  # type: ignore[arg-type]

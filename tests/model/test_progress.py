@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import functools
+from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as parquet
 import pytest
 from scipy.stats import rankdata
 
@@ -119,6 +121,65 @@ def test_the_command_writes_a_row_for_every_state(tmp_path, capsys, monkeypatch,
         with open("out.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         assert len(rows) == sum(map(len, episodes))
-        assert list(rows[0]) == ["episode", "frame_index", "time", "remaining", "done", "waste", "wasted"]
+        assert list(rows[0]) == [
+            *("index", "episode_index", "frame_index", "time", "remaining", "done", "waste", "wasted"),
+            "progress_sparse",
+        ]
     assert main(["progress", model, "log.safetensors", "--out", "out.txt"]) == 2
     assert main(["progress", model]) == 2
+
+
+def _log_with_failures(folder: Path) -> list[int]:
+    """A log of 30 walks to the goal, of which every fifth stops half way; which ones do."""
+    rng = np.random.default_rng(5)
+    walks = [walk(rng, disturbed=k % 3 == 0)[0] for k in range(30)]
+    failed = list(range(0, 30, 5))
+    for k in failed:
+        walks[k] = walks[k][: len(walks[k]) // 2]
+    times = [DT * np.arange(len(one)) for one in walks]
+    ma.Trajectories.from_episodes(walks, times, time_unit="s").save(folder / "log.safetensors")
+    return failed
+
+
+def test_failures_are_found_without_a_goal_and_ranked_last(tmp_path, capsys, monkeypatch):
+    learned()
+    monkeypatch.chdir(tmp_path)
+    failed = _log_with_failures(tmp_path)
+    command = ["progress", "/tmp/minaction-test-progress.safetensors", "log.safetensors", "--figures", "drawn"]
+    assert main([*command, "--out", "out.csv"]) == 0
+    said = capsys.readouterr().out
+    assert f"likely failures (6): {', '.join(map(str, failed))}" in said
+    with open("out-episodes.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert sorted(int(row["episode_index"]) for row in rows[-6:]) == failed
+    assert {row["finished"] for row in rows[:-6]} == {"1"}
+    assert all(int(row["finished_at"]) > 0 for row in rows[:-6])
+    assert len(list(Path("drawn").glob("episode-*.png"))) == 30
+
+
+def test_the_parquet_is_what_lerobot_weighs_demonstrations_by(tmp_path, monkeypatch):
+    learned()
+    monkeypatch.chdir(tmp_path)
+    _log_with_failures(tmp_path)
+    out = "sarm_progress.parquet"
+    assert main(["progress", "/tmp/minaction-test-progress.safetensors", "log.safetensors", "--out", out]) == 0
+    table = parquet.read_table(out)
+    assert {"index", "episode_index", "frame_index", "progress_sparse"} <= set(table.column_names)
+    assert table["index"].to_pylist() == list(range(len(table)))
+    progress = table["progress_sparse"].to_numpy()
+    assert ((progress >= 0) & (progress <= 1)).all()
+    rabc = pytest.importorskip("lerobot.utils.rabc")  # needs an older PyTorch, and is therefore not among the extras
+    weights = rabc.RABCWeights(out, chunk_size=5)
+    assert len(weights.progress_lookup) == len(table)
+    found, _ = weights.compute_batch_weights({"index": pytest.importorskip("torch").arange(len(table))})
+    assert np.isfinite(np.asarray(found)).all()
+
+
+def test_goals_are_given_one_after_the_other(tmp_path, capsys, monkeypatch):
+    learned()
+    monkeypatch.chdir(tmp_path)
+    _log_with_failures(tmp_path)
+    command = ["progress", "/tmp/minaction-test-progress.safetensors", "log.safetensors", "--goal"]
+    assert main([*command, "1", "1", "-0.5", "-0.5"]) == 0
+    assert main([*command, "1", "1", "-0.5"]) == 2
+    assert "A goal has 2 numbers, but 3 were given" in capsys.readouterr().err

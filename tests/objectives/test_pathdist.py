@@ -14,7 +14,7 @@ from minaction.objectives._states import as_table, with_more
 from minaction.recorded import recorded_distance
 from minaction.trajectories import Trajectories
 
-SMALL = PathDist(encoder=ma.MLP(hidden=(16,), latent=8), batch_size=64, bound_batch_size=16)
+SMALL = PathDist(encoder=ma.MLP(hidden=(16,), latent=8), batch_size=64, batch_landmarks=4, bound_batch_size=16)
 
 
 @pytest.fixture(scope="module")
@@ -23,15 +23,21 @@ def keydoor() -> Trajectories:
     return ma.get_task("keydoor-gridworld").trajectories(seed=0, episodes=40)
 
 
-def test_a_batch_is_pairs_with_the_length_of_their_shortest_path(keydoor: Trajectories) -> None:
+def test_a_batch_has_the_lengths_of_shortest_paths(keydoor: Trajectories) -> None:
     graph, tables = recorded_distance(keydoor), SMALL.tables(keydoor)
     batch = SMALL.sample(jax.random.key(0), jax.tree.map(jnp.asarray, tables))
     states = with_more(keydoor.states, SMALL.more_states(tables))
-    first, second = states[np.asarray(batch.pairs.first)], states[np.asarray(batch.pairs.second)]
-    expected = np.array([graph.pairwise(a[None], b[None]).item() for a, b in zip(first, second, strict=True)])
-    np.testing.assert_allclose(batch.pairs.elapsed, expected, rtol=1e-6)
-    assert np.isinf(expected).any(), "from a state with the key to one without there is no path"
-    assert (np.asarray(batch.pairs.first) >= keydoor.num_states).any(), "unseen states are taught too"
+    nodes, landmarks = states[np.asarray(batch.nodes)], states[np.asarray(batch.landmarks)]
+    own = states[np.asarray(tables.paths.landmarks)[:4]]  # half of the eight coordinates
+    for taught, expected in (
+        (batch.to_landmarks, graph.pairwise(nodes, landmarks)),
+        (batch.from_landmarks, graph.pairwise(landmarks, nodes).T),
+        (batch.to_coordinates, graph.pairwise(nodes, own)),
+        (batch.from_coordinates, graph.pairwise(own, nodes).T),
+    ):
+        np.testing.assert_allclose(taught, expected, rtol=1e-6)
+    assert np.isinf(batch.to_landmarks).any(), "from a state with the key to one without there is no path"
+    assert (np.asarray(batch.nodes) >= keydoor.num_states).any(), "unseen states are taught too"
 
 
 def test_unseen_states_are_states_of_the_world(keydoor: Trajectories) -> None:
@@ -53,19 +59,44 @@ def test_the_loss_is_what_the_docstring_says(keydoor: Trajectories) -> None:
     value, terms = SMALL.loss(distance, (), batch, view, jnp.asarray(0.5))
     states = with_more(keydoor.states, SMALL.more_states(tables))
 
-    def measured(first: jax.Array, second: jax.Array) -> np.ndarray:
-        return np.asarray(distance(jnp.asarray(states[np.asarray(first)]), jnp.asarray(states[np.asarray(second)])))
+    def embedded(indices: jax.Array) -> jax.Array:
+        return distance.encoder(jnp.asarray(states[np.asarray(indices)]))
 
-    found, near = measured(*batch.pairs[:2]), measured(*batch.near[:2])
-    length, longest = np.asarray(batch.pairs.elapsed), float(batch.longest)
-    known = np.isfinite(length)
-    path = np.sum(((found[known] - length[known]) / (length[known] + SMALL.softening)) ** 2) / len(length)
-    apart = np.sum(np.maximum(0, 1 - found[~known] / (SMALL.beyond * longest)) ** 2) / len(length)
-    bound = np.mean((np.maximum(0, near - np.asarray(batch.near.elapsed)) / SMALL.softening) ** 2)
-    np.testing.assert_allclose(terms["path"], path, rtol=1e-4)
-    np.testing.assert_allclose(terms["unreachable"], apart, rtol=1e-4)
-    np.testing.assert_allclose(terms["bound"], bound, rtol=1e-4)
-    np.testing.assert_allclose(value, path + apart + SMALL.bound_weight * bound, rtol=1e-4)
+    def misfit(found: np.ndarray, length: np.ndarray, usual: np.ndarray | float) -> float:
+        known, lost = np.isfinite(length), SMALL.beyond * float(batch.longest)
+        relative = (found - length)[known] / (np.broadcast_to(usual, length.shape)[known] + SMALL.softening)
+        return (np.sum(relative**2) + np.sum(np.maximum(0, 1 - found[~known] / lost) ** 2)) / (2 * length.size)
+
+    nodes, landmarks = embedded(batch.nodes), embedded(batch.landmarks)
+    q, to, away = distance.quasimetric, np.asarray(batch.to_landmarks), np.asarray(batch.from_landmarks)
+    path = misfit(np.asarray(q(nodes[:, None], landmarks[None])), to, to)
+    path += misfit(np.asarray(q(landmarks[None], nodes[:, None])), away, away)
+    embedding = misfit(np.asarray(nodes[:, :4]), np.asarray(batch.to_coordinates), float(batch.mean))
+    embedding += misfit(-np.asarray(nodes[:, 4:]), np.asarray(batch.from_coordinates), float(batch.mean))
+    near = np.asarray(q(embedded(batch.near.first), embedded(batch.near.second)))
+    bound = np.mean(np.maximum(0, near - np.asarray(batch.near.elapsed)) ** 2)
+    for name, expected in {"path": path, "embedding": embedding, "bound": bound}.items():
+        np.testing.assert_allclose(terms[name], expected, rtol=1e-4)
+    np.testing.assert_allclose(value, path + 0.5 * embedding + SMALL.bound_weight * bound, rtol=1e-4)
+
+
+def test_distances_to_and_from_landmarks_embed_the_graph() -> None:
+    """The embedding that coordinates are taught: with every state a landmark it is exact, and keeps apart for good."""
+    paths = PathDist().tables(ma.get_task("one-way-line").trajectories(seed=0)).paths
+    assert len(paths.nodes) == len(paths.landmarks)
+    lost = 2 * float(paths.longest)
+    coordinates = np.concatenate([paths.to_landmarks, -np.asarray(paths.from_landmarks)], axis=1).clip(-lost, lost)
+    found = np.stack([np.maximum(0, row - coordinates).max(axis=1) for row in coordinates])
+    reachable = np.isfinite(paths.to_landmarks)
+    np.testing.assert_allclose(found[reachable], np.asarray(paths.to_landmarks)[reachable], atol=1e-4)
+    assert np.sum(~reachable) > 0, "nobody goes back on a one-way line"
+    assert found[~reachable].min() >= float(paths.longest)
+
+
+def test_quasimetrics_that_are_no_greatest_difference_are_taught_pairs_alone(keydoor: Trajectories) -> None:
+    objective = PathDist(encoder=ma.MLP(hidden=(16,), latent=8), quasimetric=ma.IQE(component_size=4))
+    batch = objective.sample(jax.random.key(0), jax.tree.map(jnp.asarray, objective.tables(keydoor)))
+    assert batch.to_coordinates.shape[1] == 0
 
 
 def test_lengths_are_in_typical_steps_whatever_the_clock(line_walks: Trajectories) -> None:

@@ -87,7 +87,7 @@ def test_layer_sizes_may_be_written_shortly(text: object, hidden: tuple) -> None
 def test_a_setting_of_a_part_keeps_the_rest_of_it() -> None:
     changed = make_objective("hilbert", {"encoder.base.fourier": 8}).encoder
     assert changed == Ensemble(
-        MLP(hidden=(512, 512), latent=32, activation="gelu", layer_norm=True, scaling="none", fourier=8)
+        MLP(hidden=(512, 512), latent=32, activation="gelu", layer_norm=True, scaling="range", fourier=8)
     )
     assert make_objective("qrl", {"quasimetric.component_size": "64"}).quasimetric == IQE(component_size=64)
 

@@ -71,7 +71,7 @@ def test_every_term_against_numpy() -> None:
     trainer = Trainer(SMALL, data, steps=100, encode_distinct=False)
     tables = jax.tree.map(jnp.asarray, SMALL.tables(data))
     batch = SMALL.sample(jax.random.key(7), tables)
-    distance = jax.tree.map(lambda leaf: leaf[0], trainer.state.distance)
+    distance = jax.tree.map(lambda leaf: leaf[0], trainer.state.network)
     progress, median = 0.4, 2.5
     states = RecordedStates(jnp.asarray(data.states))
     value, terms = SMALL.loss(distance, jnp.asarray(median), batch, states, jnp.asarray(progress))

@@ -349,3 +349,20 @@ def test_nothing_that_learns_is_loaded() -> None:
     code = "import minaction.recorded, sys; print('jax' in sys.modules, 'equinox' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.split() == ["False", "False"]
+
+
+def test_the_fastest_pace_is_found_among_steps_of_every_length_and_direction() -> None:
+    """Steps drawn from a disc: the way straight ahead takes its length, although hardly any step goes that far."""
+    random, places = np.random.default_rng(0), []
+    for _ in range(40):
+        here, walk = random.uniform(0, 12, 2), []
+        for _ in range(250):
+            walk.append(here)
+            angle, length = random.uniform(0, 2 * np.pi), np.sqrt(random.random())
+            here = np.clip(here + length * np.array([np.cos(angle), np.sin(angle)]), 0, 12)
+        places.append(np.array(walk, np.float32))
+    found = ma.recorded_distance(Trajectories.from_episodes(places))
+    ends = random.uniform(1, 11, (40, 2)).astype(np.float32)
+    true = np.linalg.norm(ends[:, None] - ends[None], axis=2)
+    far = true > 3
+    assert np.mean(found.pairwise(ends)[far] / true[far]) == pytest.approx(1, abs=0.04)

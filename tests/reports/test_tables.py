@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from minaction.evaluation import Agreement, Evaluation
-from minaction.reports import Row, agreement_markdown, agreement_table, rows_by_range, rows_by_truth
+from minaction.reports import Row, agreement_table, rows_by_range, rows_by_truth
+from minaction.reports._tables import agreement_cells
 
 Values = dict[str, int | float | None]
 
@@ -31,9 +32,9 @@ def seeds(**values: Sequence[float | None]) -> tuple[Values, ...]:
     return tuple({**BASE, **{name: series[k] for name, series in values.items()}} for k in range(count))
 
 
-def cells(markdown: str) -> list[dict[str, str]]:
-    lines = [line.strip("| ").split(" | ") for line in markdown.splitlines() if line.startswith("|")]
-    return [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
+def cells(rows: Sequence[Row]) -> list[dict[str, str]]:
+    header, lines = agreement_cells(rows)
+    return [dict(zip(header, line, strict=True)) for line in lines]
 
 
 def terminal(rows: list[Row], width: int = 160) -> str:
@@ -45,7 +46,7 @@ def terminal(rows: list[Row], width: int = 160) -> str:
 def test_a_cell_is_the_mean_and_the_standard_deviation_over_seeds() -> None:
     pearson, error = [0.981, 0.99, 0.996], [4.0, 5.0, 9.0]
     row = Row("true", "steps", seeds(pearson=pearson, mean_absolute_error=error))
-    (line,) = cells(agreement_markdown([row]))
+    (line,) = cells([row])
     assert line["Pearson ↑"] == "0.989 ± 0.008"  # .0075498 from (.008^2 + .001^2 + .007^2) / 2
     assert line["error ↓"] == "6.00 ± 2.65"  # sqrt((2^2 + 1^2 + 3^2) / 2)
     assert line["Ratio CV ↓"] == "0.080 ± 0.000"
@@ -59,12 +60,11 @@ def test_both_renderings_show_the_same_cells() -> None:
         Row("cells", "cells", seeds(pearson=[0.7, 0.75])),
     ]
     text = terminal(rows)
-    for line in cells(agreement_markdown(rows)):
+    for line in cells(rows):
         assert all(cell.replace("± ", "±") in text for cell in line.values())
     assert "cliffwalking" in text
     caption = "Mean ± standard deviation over 2 seeds; (k/n) where only k have a value."
     assert caption in text
-    assert agreement_markdown(rows).endswith(f"{caption}\n")
 
 
 def test_in_a_narrow_terminal_no_number_is_cut() -> None:
@@ -77,13 +77,13 @@ def test_in_a_narrow_terminal_no_number_is_cut() -> None:
 
 
 def test_one_seed_has_no_spread() -> None:
-    text = agreement_markdown([Row("true", "steps", (BASE,))])
-    assert "±" not in text
-    assert cells(text)[0]["Pearson ↑"] == "0.990"
+    rows = [Row("true", "steps", (BASE,))]
+    assert "±" not in terminal(rows)
+    assert cells(rows)[0]["Pearson ↑"] == "0.990"
 
 
 def test_in_cells_neither_ratio_nor_error_is_shown() -> None:
-    (line,) = cells(agreement_markdown([Row("cells", "cells", (BASE,))]))
+    (line,) = cells([Row("cells", "cells", (BASE,))])
     assert line["mean ratio"] == line["error ↓"] == "–"
     assert line["Ratio CV ↓"] == "0.080"
 
@@ -91,14 +91,14 @@ def test_in_cells_neither_ratio_nor_error_is_shown() -> None:
 def test_the_column_for_unreachable_pairs_is_there_only_with_such_pairs() -> None:
     without = Row("true", "steps", (BASE,))
     told_apart = Row("observed", "steps", ({**BASE, "unreachable": 5, "auroc": 0.875},))
-    assert "AUROC ↑" not in cells(agreement_markdown([without]))[0]
-    lines = cells(agreement_markdown([without, told_apart]))
+    assert "AUROC ↑" not in cells([without])[0]
+    lines = cells([without, told_apart])
     assert [line["AUROC ↑"] for line in lines] == ["–", "0.875"]
 
 
 def test_seeds_without_a_value_are_left_out_of_the_mean_and_that_is_said() -> None:
     row = Row("true", "steps", seeds(pearson=[None, 0.8, 0.9], ratio_cv=[None] * 3))
-    (line,) = cells(agreement_markdown([row]))
+    (line,) = cells([row])
     assert line["Pearson ↑"] == "0.850 ± 0.071 (2/3)"
     assert line["Spearman ↑"] == "0.980 ± 0.000"
     assert line["Ratio CV ↓"] == "–"
@@ -125,10 +125,10 @@ def test_ranges_are_named_by_their_limits_unless_those_differ_between_seeds(seco
 def test_in_every_unit_but_cells_ratio_and_error_are_shown() -> None:
     """Learned distances are in the data's time unit, and so are its truths."""
     for unit in ("steps", "time", "s"):
-        (line,) = cells(agreement_markdown([Row("observed", unit, (BASE,))]))
+        (line,) = cells([Row("observed", unit, (BASE,))])
         assert (line["mean ratio"], line["error ↓"]) == ("1.10", "0.50")
 
 
 def test_seeds_with_data_of_their_own_may_differ_in_pairs() -> None:
     row = Row("observed", "steps", (BASE, {**BASE, "pairs": 1300}))
-    assert cells(agreement_markdown([row]))[0]["pairs"] == "1300–1332"
+    assert cells([row])[0]["pairs"] == "1300–1332"

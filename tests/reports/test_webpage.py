@@ -21,19 +21,6 @@ from minaction.reports import Trial, read_trials, write_page
 from minaction.reports._webpage import MOST_BYTES
 from minaction.tasks import Source
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs the Python package: pip install playwright")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")  # or else Playwright's own; see `make browser`
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 
 @dataclass
 class Tab:
@@ -56,14 +43,6 @@ class Tab:
 
     def click_state(self, index: int) -> None:
         self.page.locator(f"#learned [data-state='{index}']").click()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -294,6 +273,28 @@ def test_a_phone_scrolls_downwards_only_and_fingers_choose(browser: Any, report:
     assert tab.number("learned") == pytest.approx(board.learned[14, 33], abs=0.0051)
     assert tab.complaints == []
     tab.page.context.close()
+
+
+def test_the_page_computes_distances_of_states_that_nobody_precomputed(tab: Tab, suite: Path) -> None:
+    trial = next(one for one in read_trials([suite]).main if (one.method, one.seed) == ("maddist", 0))
+    assert trial.model is not None
+    model = DistanceModel.load(trial.model)
+    tab.choose("method", "maddist")
+    tab.click_state(7)
+    for side, state in (("from", [0.123, 0.77]), ("to", [0.9, 0.456])):
+        for k, number in enumerate(state):
+            tab.page.locator(f"#ask-{side} input").nth(k).fill(str(number))
+    there, _, _, back, *_ = tab.text("#answer").split()
+    assert float(there) == pytest.approx(float(model.distance([0.123, 0.77], [0.9, 0.456])), abs=2e-3)
+    assert float(back) == pytest.approx(float(model.distance([0.9, 0.456], [0.123, 0.77])), abs=2e-3)
+    fills = tab.page.locator("#learned .state").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
+    brightness = [sum(map(int, fill[4:-1].split(","))) for fill in fills]
+    board = Board.of(suite, "cliffwalking", "maddist", 0)
+    learned = model.pairwise(board.positions, np.array([[0.9, 0.456]]))[:, 0]
+    assert np.corrcoef(brightness, learned)[0, 1] < -0.9
+    assert tab.page.locator("#true .state[fill^='url']").count() == len(fills)
+    tab.click_state(3)
+    assert tab.page.locator("#true .state[fill^='url']").count() == 0
 
 
 def test_dark_mode_is_dark(browser: Any, report: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import minaction as ma
 from minaction._files import read_tensors, write_tensors
 from minaction.errors import InputError
+from minaction.runtimes.numpy import load as load_with_numpy
 
 ARRAYS = {"a": np.arange(6.0, dtype=np.float32), "none": np.zeros((0, 2), np.float32), "b": np.arange(3)}
 
@@ -31,6 +33,19 @@ def test_every_flipped_bit_is_refused(tmp_path: Path) -> None:
         assert header["steps"] == 10
         assert all(np.array_equal(tensors[name], ARRAYS[name]) for name in ARRAYS)
         assert b"checksum" not in bad
+
+
+@pytest.mark.parametrize("load", [ma.load, load_with_numpy])
+def test_a_model_with_a_flipped_bit_says_so(load: Callable[[Path], object], tmp_path: Path) -> None:
+    data = ma.Trajectories.from_flat(np.arange(20.0).reshape(10, 2))
+    path = tmp_path / "model.safetensors"
+    ma.Trainer(ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8)), data, steps=1).models()[0].save(path)
+    load(path)
+    bad = bytearray(path.read_bytes())
+    bad[-50] ^= 4
+    path.write_bytes(bad)
+    with pytest.raises(InputError, match="checksum"):
+        load(path)
 
 
 def test_a_checkpoint_with_a_flipped_bit_says_so(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import site
 import subprocess
 import sys
 import venv
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors
 
 import minaction
 from minaction import _files
@@ -95,7 +95,9 @@ def test_numbers_that_the_recorded_type_cannot_hold_are_refused(tmp_path: Path) 
         ({"encoder": {"name": "convolutional"}}, "encoder 'convolutional' cannot be run here"),
         ({"quasimetric": {"name": "own"}}, "quasimetric 'own' cannot be run here"),
         ({"format": 99}, "newer version"),
-        ({"state_shape": None}, "what its states are"),
+        ({"state_shape": None}, "does not describe the weights"),
+        ({"state_shape": [10**9]}, "does not describe the weights"),
+        ({"encoder": {"name": "mlp"}}, "does not describe the weights"),
     ],
 )
 def test_files_that_it_does_not_know_are_refused(change: dict[str, object], message: str, path: Path) -> None:
@@ -133,6 +135,7 @@ def test_nothing_heavy_is_imported() -> None:
     code = "import sys, minaction.runtimes.numpy; print(*sorted(name for name in sys.modules if 'minaction.' in name))"
     ours = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in ours if not name.startswith("minaction.runtimes")] == [
+        "minaction._checksums",
         "minaction._image_axes",
         "minaction.errors",
     ]
@@ -143,10 +146,11 @@ def test_an_environment_with_numpy_and_safetensors_alone_answers(path: Path, tmp
     fresh = tmp_path / "fresh"
     venv.create(fresh, symlinks=True)
     inside = next((fresh / "lib").glob("python*/site-packages"))
-    for package in ("numpy", "numpy.libs", "safetensors"):
-        for found in (Path(folder) / package for folder in site.getsitepackages()):
-            if found.exists():
-                shutil.copytree(found, inside / package, ignore=shutil.ignore_patterns("tests", "__pycache__"))
+    for package in (np, safetensors):
+        found = Path(package.__file__ or "").parent
+        for folder in (found, found.with_name(f"{found.name}.libs")):  # beside it: what its wheel brings along
+            if folder.exists():
+                shutil.copytree(folder, inside / folder.name, ignore=shutil.ignore_patterns("tests", "__pycache__"))
     shutil.copytree(Path(minaction.__file__).parent, inside / "minaction", ignore=shutil.ignore_patterns("__pycache__"))
     code = f"""
 import importlib.util, json

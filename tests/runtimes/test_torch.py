@@ -37,7 +37,9 @@ def test_gradients_are_those_of_jax(case: Case, quasimetric: str, tmp_path: Path
     parameters = dict(loaded.named_parameters())
     for name, gradient in named_leaves(expected).items():
         if name.replace(".", "_") in parameters:
-            close(parameters[name.replace(".", "_")].grad.numpy(), gradient)
+            found = parameters[name.replace(".", "_")].grad
+            assert found is not None
+            close(found.numpy(), gradient)
 
 
 def close(found: np.ndarray, expected: np.ndarray) -> None:

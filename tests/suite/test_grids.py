@@ -98,7 +98,7 @@ def test_only_narrows_by_every_kind_of_name() -> None:
     assert chosen(grid, []) == grid
     with pytest.raises(InputError, match="'cliffwalking'"):
         chosen(grid, ["clifwalking"])
-    with pytest.raises(InputError, match="Nothing in the suite"):
+    with pytest.raises(InputError, match="No run of the suite"):
         chosen(ablations(), ["quasimetric", "random-weight", "cliffwalking", "qrl"])
 
 

@@ -84,4 +84,4 @@ def test_a_worker_that_dies_takes_one_batch_along(tmp_path: Path) -> None:
                 ended.append(update)
     assert labels(ended) == ["one", "two", "three"]
     assert [update.kind for update in ended] == ["failed", "failed", "finished"]
-    assert ended[0].text == "The worker was ended by SIGKILL; perhaps the memory did not suffice."
+    assert ended[0].text == "The worker was ended by SIGKILL; it may have run out of memory."

@@ -1,8 +1,12 @@
-"""A real cluster of two nodes on this machine, one of which is lost while the suite runs."""
+"""Real clusters on this machine: one of two nodes, one of which is lost while the suite runs; and a suite's own."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import re
+import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,15 +14,17 @@ from typing import Any
 import psutil
 import pytest
 
-from minaction.commands._options import Suite
-from minaction.commands._suite import suite
-from minaction.errors import InputError
+# Not imported yet: Ray reads its environment once, when it is.
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs Ray")
 
-pytest.importorskip("ray")
+TOKEN = "c0ffee" * 10
 
 
 @pytest.fixture
-def cluster() -> Iterator[Any]:
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """One that answers nobody without a token."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", TOKEN)
     from ray.cluster_utils import Cluster
 
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
@@ -57,7 +63,51 @@ def test_a_suite_survives_the_loss_of_a_node(
             assert _numbers(found[name]) == pytest.approx(_numbers(content), rel=1e-9), name
 
 
-def test_no_cluster_where_one_was_said_to_be(write_grid: Callable[..., Path], tmp_path: Path) -> None:
-    asked = Suite(str(write_grid()), backend="ray", address="127.0.0.1:1", out=tmp_path / "suite")
-    with pytest.raises(InputError, match=r"no Ray cluster at 127\.0\.0\.1:1"):
-        suite(asked)
+@pytest.mark.parametrize("token", [None, pytest.param(TOKEN.upper(), marks=pytest.mark.slow)])
+def test_a_cluster_with_a_token_refuses_who_has_none(
+    token: str | None, cluster: Any, suites: Any, write_grid: Callable[..., Path], tmp_path: Path
+) -> None:
+    asked = (write_grid(), "--backend", "ray", "--address", cluster.address, "--out", tmp_path / "suite")
+    environment = {**os.environ, "RAY_AUTH_TOKEN": token} if token else {**os.environ, "HOME": str(tmp_path)}
+    if token is None:
+        del environment["RAY_AUTH_TOKEN"]
+    refused = suites.run(*asked, env=environment)
+    assert refused.returncode == 2, refused.stderr
+    assert ("not with this token" if token else "there is none here") in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_no_cluster_where_one_was_said_to_be(suites: Any, write_grid: Callable[..., Path], tmp_path: Path) -> None:
+    refused = suites.run(write_grid(), "--backend", "ray", "--address", "127.0.0.1:1", "--out", tmp_path / "suite")
+    assert refused.returncode == 2
+    assert "no Ray cluster at 127.0.0.1:1" in refused.stderr
+
+
+@pytest.mark.parametrize("end", [pytest.param(None, marks=pytest.mark.slow), signal.SIGINT])
+def test_a_suites_own_cluster_listens_on_this_machine_alone_and_ends_with_it(
+    end: signal.Signals | None, suites: Any, write_grid: Callable[..., Path], tmp_path: Path
+) -> None:
+    command = suites.command(write_grid(seeds=1), "--backend", "ray", "--out", tmp_path / "suite")
+    environment = {**os.environ, "HOME": str(tmp_path / "home")}
+    (tmp_path / "home").mkdir()
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as started:
+        own = psutil.Process(started.pid)
+        raylet = suites.wait_for(lambda: [one for one in own.children(recursive=True) if one.name() == "raylet"])[0]
+        suites.wait_for(lambda: [one for one in raylet.children() if one.name().startswith("ray::_")])
+        family = [own, *own.children(recursive=True)]
+        listening = {
+            connection.laddr.ip.removeprefix("::ffff:")
+            for one in family
+            for connection in one.net_connections()
+            if connection.status == psutil.CONN_LISTEN
+        }
+        assert listening == {"127.0.0.1"}
+        assert raylet.environ()["RAY_AUTH_MODE"] == "token"
+        token = tmp_path / "home" / ".ray" / "auth_token"
+        assert token.stat().st_mode & 0o077 == 0, "nobody else reads the token"
+        if end is not None:
+            started.send_signal(end)
+        _, said = started.communicate(timeout=240)
+    assert started.returncode == (0 if end is None else 130), said
+    _, left = psutil.wait_procs(family[1:], timeout=10)
+    assert not left

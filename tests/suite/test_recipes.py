@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from minaction.commands._options import Reproduce
+from minaction.commands._recipes import RECIPES, recipe
 from minaction.commands._reproduce import reproduce
 from minaction.errors import InputError
-from minaction.suite._recipes import RECIPES, recipe
 
 
 @pytest.mark.parametrize("name", RECIPES)

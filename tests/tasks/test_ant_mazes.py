@@ -38,9 +38,11 @@ def short(name: str, length: int = 30) -> AntTask:
     return replace(task, recipe=replace(task.recipe, length=length))
 
 
-def test_the_tasks_of_the_paper_are_there() -> None:
+def test_the_tasks_of_the_paper_and_ogbenchs_larger_mazes_are_there() -> None:
     assert list(TASKS) == [
         *(f"ogbench-antmaze-medium-{behaviour}" for behaviour in ("navigate", "stitch", "explore")),
+        *(f"ogbench-antmaze-large-{behaviour}" for behaviour in ("navigate", "stitch", "explore")),
+        *(f"ogbench-antmaze-giant-{behaviour}" for behaviour in ("navigate", "stitch")),
         "ogbench-antmaze-teleport-explore",
         "ogbench-antmaze-teleport-curated",
     ]
@@ -48,7 +50,17 @@ def test_the_tasks_of_the_paper_are_there() -> None:
         assert get_task(name) is task
         assert isinstance(task, Task)
         assert len(task.summary) < 90
-        assert task.default_episodes == 1000
+        assert task.default_episodes == (500 if name == "ogbench-antmaze-giant-navigate" else 1000)
+
+
+@pytest.mark.parametrize("maze", ["large", "giant"])
+def test_truths_of_the_larger_mazes(maze: str) -> None:
+    cells, steps = TASKS[f"ogbench-antmaze-{maze}-stitch"].truths()
+    layout = ANT_LAYOUTS[maze]
+    np.testing.assert_array_equal(cells.distances, cell_distances(layout))
+    neighbours = cells.distances == 1
+    np.testing.assert_allclose(steps.distances[neighbours], layout.cell_size / walking_speed())
+    np.testing.assert_array_equal(np.isfinite(steps.distances), np.isfinite(cells.distances))
 
 
 def test_truths_of_the_medium_maze() -> None:

@@ -39,7 +39,7 @@ for name, (states, objective, seeds) in cases.items():
             make_objective(objective, small), states, steps=20, seeds=seeds, encode_distinct=False, devices=devices
         )
         losses = [trainer.advance(5)["loss"].tolist() for _ in range(3)]
-        used = len(jax.tree.leaves(trainer.state.distance)[0].sharding.device_set)
+        used = len(jax.tree.leaves(trainer.state.network)[0].sharding.device_set)
         distance = trainer.models()[0].distance(walks[0, 0], walks[1, 0])
         found.setdefault(name, []).append({"losses": losses, "devices": used, "distance": float(distance)})
 print(json.dumps(found))

@@ -65,7 +65,7 @@ def test_weights_do_not_depend_on_the_number_of_cores(
         trainer = Trainer(SMALL, line_walks, steps=20, seeds=seed_numbers)
         for _ in range(4):
             trainer.advance(5)
-        return {name: values[-3:] for name, values in named_leaves(trainer.state.distance).items()}
+        return {name: values[-3:] for name, values in named_leaves(trainer.state.network).items()}
 
     expected = weights(1, [3, 4, 5])
     for cores in (2, 5):

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import minaction as ma
 from minaction._units import Units
+from minaction.encoders import input_statistics
 from minaction.objectives import make_objective
 
-# Hilbert takes states as they are (`scaling="none"`), as published: to it another unit is another world.
-OBJECTIVES = ("maddist", "tdmaddist", "tautdist", "plandist", "qrl", "pathdist")
+OBJECTIVES = ("maddist", "tdmaddist", "tautdist", "plandist", "qrl", "hilbert", "pathdist")
 SMALL = {
+    "hilbert": {"encoder.base.hidden": [64], "encoder.base.latent": 16},
     "qrl": {
         "encoder": {"name": "mlp", "hidden": [64], "latent": 64},
         "quasimetric": {"name": "iqe", "component_size": 8},
     },
 }
 STEPS = 40
+SCALINGS = ("each", "shared", "range")  # "none" takes numbers as they are
 
 
 def recording(seed: int = 0) -> ma.Trajectories:
@@ -68,6 +72,31 @@ def test_units_and_origin_change_nothing_but_the_unit(objective: str, tmp_path) 
         found = distances(objective, changed(data, **change), tmp_path) / change.get("times", 1.0)
         assert np.corrcoef(found[apart], plain[apart])[0, 1] > 0.998, change
         np.testing.assert_allclose(found[apart].mean() / plain[apart].mean(), 1.0, atol=0.01, err_msg=str(change))
+
+
+SCALE = st.floats(-9, 9).map(lambda exponent: 10.0**exponent)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 1000), scale=SCALE, shift=st.floats(-1e9, 1e9), times=SCALE, scaling=st.sampled_from(SCALINGS)
+)
+def test_a_network_sees_the_same_numbers_whatever_the_unit_and_the_origin(
+    seed: int, scale: float, shift: float, times: float, scaling: str
+) -> None:
+    """Trainings start from what an encoder and an objective are given: if that is the same, so is all that follows."""
+    data = recording(seed)
+    other = changed(data, states=scale, times=times, shift=shift * scale)
+    found = []
+    for item in (data, other):
+        units = Units.of(item)
+        statistics = input_statistics(item.states, item.offsets, units.origin).flattened().scaled(scaling)
+        seen = (np.asarray(units.centred(item.states), np.float32) - statistics.mean) / statistics.scale
+        found.append((seen, statistics.rate, units.in_steps(item).times))
+    (seen, rate, steps), (other_seen, other_rate, other_steps) = found
+    np.testing.assert_allclose(other_seen, seen, atol=1e-3)
+    np.testing.assert_allclose(other_rate, rate, rtol=1e-3)
+    np.testing.assert_allclose(other_steps, steps, rtol=1e-6)
 
 
 def test_ordinary_data_have_ordinary_units() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from minaction.commands._tracking import TRACKERS, tracking
 from minaction.errors import InputError, MissingExtra
 from minaction.training import Evaluated, Measurement, Run, RunConfig, Training
 from minaction.training import train as driven
-from minaction.training._tracking import TRACKERS, tracking
 from minaction.trajectories import Trajectories
 
 

@@ -23,7 +23,7 @@ SMALL = MadDist(encoder=MLP(hidden=(32,), latent=16), batch_size=32, constraint_
 
 
 def weights(trainer: Trainer) -> dict[str, np.ndarray]:
-    return named_leaves(trainer.state.distance)
+    return named_leaves(trainer.state.network)
 
 
 def assert_same(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> None:
@@ -95,7 +95,7 @@ def test_encoding_distinct_states_once_gives_the_same_gradients(line_walks: Traj
         trainer = Trainer(SMALL, line_walks, steps=10, encode_distinct=distinct)
         tables, states = trainer._data if trainer._replicas.batched else trainer._data[0]
         batch = SMALL.sample(jax.random.key(5), tables)
-        distance = jax.tree.map(lambda leaf: leaf[0], trainer.state.distance)
+        distance = jax.tree.map(lambda leaf: leaf[0], trainer.state.network)
         gradients.append(
             named_leaves(jax.grad(lambda d, s=states, b=batch: SMALL.loss(d, (), b, s, jnp.zeros(()))[0])(distance))
         )

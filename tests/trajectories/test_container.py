@@ -97,3 +97,12 @@ def test_a_wrong_type_ends_in_a_sentence(data):
         ma.fit(data, TINY, steps=1, progress=False)
     with pytest.raises(ma.InputError):
         ma.read(data)
+
+
+def test_a_notebook_shows_a_table():
+    data = ma.Trajectories.from_episodes([np.zeros((3, 1))] * 7, columns=["<x>"], time_unit="s")
+    shown = data._repr_html_()
+    assert shown.count("<tr>") == 1 + 5
+    assert "and 2 more" in shown
+    assert "&lt;x&gt;" in shown
+    assert "<x>" not in shown

@@ -1,4 +1,4 @@
-"""`minaction tasks` and `minaction objectives`: what there is to choose from."""
+"""`minaction tasks` and `minaction objectives`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._show import make_console
 
 
 def tasks(options: Tasks) -> int:
-    """Every task with its one line."""
+    """List every task with its summary."""
     del options
     table = Table(title="Tasks: minaction train NAME", title_justify="left")
     table.add_column("name", no_wrap=True)
@@ -26,7 +26,7 @@ def tasks(options: Tasks) -> int:
 
 
 def objectives(options: Objectives) -> int:
-    """Every objective with what can be set, then the encoders and quasimetrics that it can be given."""
+    """List every objective with its hyperparameters, then the encoders and quasimetrics."""
     del options
     from ..encoders import ENCODERS
     from ..objectives import OBJECTIVES

@@ -18,7 +18,7 @@ from ._table import table_words
 
 
 def data(options: Data) -> int:
-    """Carry the command out."""
+    """Run the command."""
     if options.action == "list":
         return _list()
     if not options.source:
@@ -63,14 +63,16 @@ def _make(options: Data) -> int:
 
 
 def _draw(console: Console, options: Data) -> int:
-    maze = getattr(get_task(options.source), "maze", None)
-    if maze is None:
-        raise InputError(f"{options.source} is not a maze; `minaction data draw` draws the tasks that are.")
-    with counting_progress(f"making {options.source}") as progress:
-        found = read(options.source, seed=options.seed, episodes=options.episodes, progress=progress)
-    from ..reports import draw_visits
+    from ..reports import draw_states, draw_visits
 
-    draw_visits(options.target, maze, found, options.source)
+    maze = getattr(get_task(options.source), "maze", None) if options.source in TASKS else None
+    with counting_progress(f"making {options.source}") as progress:
+        words = table_words(options)
+        found = read(options.source, seed=options.seed, episodes=options.episodes, progress=progress, **words)
+    if maze is None:
+        draw_states(options.target, found, options.source)
+    else:
+        draw_visits(options.target, maze, found, options.source)
     console.print(f"wrote {options.target}", highlight=False, markup=False)
     return 0
 

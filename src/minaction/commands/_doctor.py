@@ -1,4 +1,4 @@
-"""`minaction doctor`: is everything there, and where would it compute?"""
+"""`minaction doctor`: versions, devices and extras."""
 
 from __future__ import annotations
 

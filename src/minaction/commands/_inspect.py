@@ -1,4 +1,4 @@
-"""`minaction evaluate` and `minaction distance`: ask a trained model."""
+"""`minaction evaluate` and `minaction distance`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def evaluate(options: Evaluate) -> int:
     run = Run.open(options.run)
     config = run.config
     models = {seed: DistanceModel.load(run.model_path(seed)) for seed in config.seeds}
-    source = Source(config.data, config.seeds, config.episodes, config.table)
+    source = Source(config.data, config.seeds, config.episodes, config.table, config.policy)
     with console.status(f"preparing {escape(config.data)}"):
         found = [
             judge(model, source.truths(seed), step=model.provenance.steps, seed=seed) for seed, model in models.items()

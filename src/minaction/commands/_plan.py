@@ -1,4 +1,4 @@
-"""`minaction plan`: let a planner follow a run's distance to goals in its maze, and count how often it gets there."""
+"""`minaction plan`: plan with a run's distance to goals in its maze, and count how often they are reached."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._show import make_console
 
 
 def plan(options: Plan) -> int:
-    """Plan with the model of every seed; the table, the numbers and a picture are left in the run's folder."""
+    """Plan with the model of every seed; numbers and a picture are written to the run's folder."""
     run = Run.open(options.run)
     arena = arena_of(run.config.data)
     given = {name: getattr(options, name) for name in ("candidates", "horizon", "repeat", "interval")}
@@ -37,7 +37,7 @@ def plan(options: Plan) -> int:
         distances = {0: arena.control(options.distance, episodes)}
     else:
         known = ", ".join(("learned", *CONTROLS))
-        raise InputError(f"There is no distance {options.distance!r} to follow; known are: {known}.")
+        raise InputError(f"There is no distance {options.distance!r} to plan with; choose from {known}.")
     results = _follow(options.distance, arena, distances, episodes, named, options.seed)
     console = make_console()
     console.print(_table(results, f"Goals reached in {run.config.data}, {options.distance} distance"))
@@ -53,7 +53,7 @@ def plan(options: Plan) -> int:
 
 
 def plan_with(run: Run, episodes: int) -> None:
-    """Plan with a suite's model for all five pairs, and leave the numbers beside it; done once."""
+    """Plan with a suite's model for all five pairs and store the numbers beside it, unless that was done before."""
     task, seed = run.config.data, run.config.seeds[0]
     path, arena = run.path / "planning-learned.json", arena_of(task)
     if path.exists() and read_json(path)[str(seed)]["tasks"][0]["episodes"] == episodes:

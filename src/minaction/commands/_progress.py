@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from rich.table import Table
 
 from .._files import atomic_write
 from .._model import DistanceModel
+from .._progress import counting_progress
 from .._remaining import Progress as Along
 from ..errors import InputError, MissingExtra
 from ..tasks import Source
@@ -22,24 +24,45 @@ from ._options import Progress
 from ._show import make_console
 from ._table import table_options
 
+_MOST_NAMED = 20  # episodes in one line
+
 
 def progress(options: Progress) -> int:
-    """Write the table, and show the episodes that lost most."""
+    """Write the tables and figures, and show how the episodes did."""
     if options.out.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"Cannot write {options.out}: its ending must be .csv or .parquet.")
+    console = make_console()
     models, data = _models_and_data(options)
-    goals = np.array(options.goal) if options.goal else data
-    remaining = np.mean([model.remaining(data.states, goals) for model in models], axis=0)
+    goals = _goals(options, models[0], data)
+    with console.status("measuring what remains"):
+        remaining = np.mean([model.remaining(data.states, goals) for model in models], axis=0)
     starts, ends = data.offsets[:-1], data.offsets[1:]
     episodes = [
         Along(episode.times, remaining[start:end], models[0].unit)
         for episode, start, end in zip(data, starts, ends, strict=True)
     ]
-    _write(options.out, data, episodes)
-    console = make_console()
-    _show(console, episodes, options.worst)
-    console.print(f"table   {options.out}", highlight=False, markup=False, soft_wrap=True)
+    order = ranking(episodes)
+    summary = options.out.with_name(f"{options.out.stem}-episodes{options.out.suffix}")
+    _write(options.out, _rows(data, episodes))
+    _write(summary, _episodes(episodes, order))
+    _show(console, episodes, order, options.worst)
+    if options.figures is not None:
+        _draw(options.figures, episodes)
+    written = {"table": options.out, "episodes": summary, "figures": options.figures}
+    for kind, path in written.items():
+        if path is not None:
+            console.print(f"{kind:<9}{path}", highlight=False, markup=False, soft_wrap=True)
     return 0
+
+
+def ranking(episodes: Sequence[Along]) -> list[int]:
+    """The episodes from best to worst: finished ones by the time that they lost, then the others by what is left."""
+
+    def key(k: int) -> tuple[bool, float]:
+        one = episodes[k]
+        return not one.finished, one.lost if one.finished else float(one.remaining[-1])
+
+    return sorted(range(len(episodes)), key=key)
 
 
 def _models_and_data(options: Progress) -> tuple[list[DistanceModel], Trajectories]:
@@ -51,22 +74,60 @@ def _models_and_data(options: Progress) -> tuple[list[DistanceModel], Trajectori
     run = Run.open(options.run)
     config = run.config
     models = [DistanceModel.load(run.model_path(seed)) for seed in config.seeds]
-    is_table = options.log is None or Path(options.log).suffix.lower() in (".csv", ".parquet", ".pq")
+    same = options.log is None
+    path = Path(options.log or config.data)
+    is_table = same or path.is_dir() or path.suffix.lower() in (".csv", ".parquet", ".pq")
     table = table or (config.table if is_table else None)
-    episodes = config.episodes if options.log is None else None
-    return models, Source(options.log or config.data, config.seeds, episodes, table).data(config.seeds[0])
+    source = Source(
+        options.log or config.data,
+        config.seeds,
+        config.episodes if same else None,
+        table,
+        config.policy if same else None,
+    )
+    return models, source.data(config.seeds[0])
 
 
-def _write(path: Path, data: Trajectories, episodes: list[Along]) -> None:
-    columns: dict[str, Any] = {
-        "episode": np.repeat(np.arange(len(data)), data.lengths),
+def _goals(options: Progress, model: DistanceModel, data: Trajectories) -> np.ndarray:
+    if not options.goal:
+        return model.usual_ends(data)
+    size = int(np.prod(model.state_shape))
+    if len(options.goal) % size:
+        raise InputError(f"A goal has {size} numbers, but {len(options.goal)} were given; give as many, or a multiple.")
+    return np.array(options.goal).reshape(-1, *model.state_shape)
+
+
+def _rows(data: Trajectories, episodes: Sequence[Along]) -> dict[str, np.ndarray]:
+    """A row for every state; `index`, `episode_index` and `progress_sparse` are what LeRobot's RA-BC reads."""
+    done = np.concatenate([one.done for one in episodes])
+    return {
+        "index": np.arange(data.num_states),
+        "episode_index": np.repeat(np.arange(len(data)), data.lengths),
         "frame_index": np.concatenate([np.arange(length) for length in data.lengths]),
         "time": np.concatenate([one.times for one in episodes]),
         "remaining": np.concatenate([one.remaining for one in episodes]),
-        "done": np.concatenate([one.done for one in episodes]),
+        "done": done,
         "waste": np.concatenate([one.waste for one in episodes]),
         "wasted": np.concatenate([one.wasted for one in episodes]).astype(np.int8),
+        "progress_sparse": done.astype(np.float32),
     }
+
+
+def _episodes(episodes: Sequence[Along], order: Sequence[int]) -> dict[str, np.ndarray]:
+    """A row for every episode, the best first."""
+    chosen = [episodes[k] for k in order]
+    return {
+        "rank": np.arange(1, len(order) + 1),
+        "episode_index": np.array(order),
+        "took": np.array([one.times[-1] - one.times[0] for one in chosen]),
+        "lost": np.array([one.lost for one in chosen]),
+        "remaining_at_end": np.array([one.remaining[-1] for one in chosen], np.float64),
+        "finished": np.array([one.finished for one in chosen]).astype(np.int8),
+        "finished_at": np.array([-1 if one.finished_at is None else one.finished_at for one in chosen]),
+    }
+
+
+def _write(path: Path, columns: dict[str, Any]) -> None:
     if path.suffix.lower() == ".parquet":
         try:
             import pyarrow as pa
@@ -84,15 +145,25 @@ def _write(path: Path, data: Trajectories, episodes: list[Along]) -> None:
         file.write(text.getvalue().encode())
 
 
-def _show(console: Console, episodes: list[Along], worst: int) -> None:
+def _draw(folder: Path, episodes: Sequence[Along]) -> None:
+    from ..reports import draw_episode
+
+    with counting_progress("drawing episodes") as show:
+        for k, one in enumerate(episodes):
+            end = "not finished" if one.finished_at is None else f"finished at row {one.finished_at}"
+            title = f"Episode {k}: {end}, {one.lost:.3g} {one.unit or 'actions'} lost"
+            draw_episode(folder / f"episode-{k:04d}.png", one, title)
+            show(k + 1, len(episodes))
+
+
+def _show(console: Console, episodes: Sequence[Along], order: Sequence[int], worst: int) -> None:
     unit = episodes[0].unit or "actions"
-    order = sorted(range(len(episodes)), key=lambda k: (not episodes[k].finished, episodes[k].lost), reverse=True)
-    finished = sum(one.finished for one in episodes)
-    title = f"Episodes that went worst ({finished} of {len(episodes)} finished; times in {unit})"
+    failed = [k for k in order if not episodes[k].finished]
+    title = f"Episodes that went worst ({len(episodes) - len(failed)} of {len(episodes)} finished; times in {unit})"
     table = Table(title=title, title_justify="left")
     for name in ("episode", "took", "lost", "left at the end", "finished", "longest stretch wasted (rows)"):
         table.add_column(name, justify="right")
-    for k in order[: max(0, worst)]:
+    for k in order[::-1][: max(0, worst)]:
         one = episodes[k]
         longest = max(one.stretches, key=lambda stretch: stretch.lost, default=None)
         table.add_row(
@@ -100,7 +171,10 @@ def _show(console: Console, episodes: list[Along], worst: int) -> None:
             f"{one.times[-1] - one.times[0]:.2f}",
             f"{one.lost:.2f}",
             f"{one.remaining[-1]:.2f}",
-            "yes" if one.finished else "no",
+            "no" if one.finished_at is None else f"row {one.finished_at}",
             "" if longest is None else f"{longest.start} to {longest.stop - 1}: {longest.lost:.2f}",
         )
     console.print(table)
+    if failed:
+        named = ", ".join(map(str, sorted(failed)[:_MOST_NAMED])) + (", ..." if len(failed) > _MOST_NAMED else "")
+        console.print(f"likely failures ({len(failed)}): {named}", highlight=False, soft_wrap=True)

@@ -19,17 +19,18 @@ from ..reports import (
     write_figures,
     write_page,
 )
-from ..suite import RECIPES, Grid, Recipe, SuiteFolder, recipe
+from ..suite import Grid, SuiteFolder
 from ..tasks import Source
 from ..training import Run
 from ._options import Reproduce
 from ._plan import plan_with
+from ._recipes import RECIPES, Recipe, recipe
 from ._show import make_console
 from ._suite import check_numbers, say_cost, say_failures, train_all
 
 
 def reproduce(options: Reproduce) -> int:
-    """Carry the command out; 1 if a run failed."""
+    """Run the command; the exit code is 1 if a run failed."""
     console = make_console()
     if options.list or options.name is None:
         console.print(_catalogue())
@@ -59,7 +60,7 @@ def _catalogue() -> Table:
 
 
 def _made(chosen: Recipe, folder: SuiteFolder, grid: Grid, options: Reproduce) -> list[Path]:
-    """What the recipe makes of its finished runs, in a folder of its own."""
+    """Draw what the recipe shows of its finished runs, into its own folder."""
     out = options.out / str(options.name)
     done = [folder.run_path(config) for config in grid.runs if folder.finished(config)]
     if not done:

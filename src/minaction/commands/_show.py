@@ -1,4 +1,4 @@
-"""What several commands print."""
+"""Output that several commands share."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..reports import agreement_table, rows_by_range, rows_by_truth
 
 
 def make_console() -> Console:
-    """A console for tables: as wide as the terminal, or wide enough for them where there is none."""
+    """A console for tables: as wide as the terminal, or wide enough for them if there is none."""
     console = Console()
     return console if console.is_terminal else Console(width=max(120, console.width))
 
 
 def print_agreement(console: Console, seeds: Sequence[Sequence[Evaluation]]) -> None:
-    """The table against every truth, from the evaluations of every seed; a sentence where no truth is known."""
+    """Print the agreement with every truth over all seeds; a sentence if no truth is known."""
     if not any(seeds):
         console.print("No truth is known for this data, so there is nothing to compare with.", highlight=False)
         return
@@ -26,14 +26,14 @@ def print_agreement(console: Console, seeds: Sequence[Sequence[Evaluation]]) -> 
 
 
 def print_agreement_by_range(console: Console, seeds: Sequence[Sequence[Evaluation]]) -> None:
-    """A table per truth, apart for each range of true distance."""
+    """Print a table per truth, by range of true distance."""
     for truth in dict.fromkeys(one.truth for one in seeds[0]):
         own = [[one for one in seed if one.truth == truth] for seed in seeds]
         console.print(agreement_table(rows_by_range(own), title=f"By true distance: {truth}", heading="true distance"))
 
 
 def print_health(console: Console, seeds: Sequence[Health]) -> None:
-    """What held-out episodes say about the models, in a few lines: the numbers as means over seeds, every verdict."""
+    """Print the result of validation in a few lines: means over seeds, and every verdict."""
     if not seeds:
         return
     numbers = {

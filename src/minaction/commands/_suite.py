@@ -35,7 +35,7 @@ from ._suite_display import displayed
 
 
 def suite(options: Suite) -> int:
-    """Carry the command out; 1 if a run failed."""
+    """Run the command; the exit code is 1 if a run failed."""
     console = make_console()
     check_numbers(options)
     grid = chosen(_grid(options), [name for item in options.only for name in item.split(",") if name])
@@ -50,28 +50,28 @@ def suite(options: Suite) -> int:
 
 
 def train_all(folder: SuiteFolder, grid: Grid, options: Suite | Reproduce) -> Tally:
-    """Train the runs of a grid where a person wants them trained, and show how it goes."""
+    """Train the runs of a grid on the chosen backend and show progress."""
     with displayed(len(grid.runs)) as show:
         return run_suite(folder, grid.name, grid.runs, _backend(options, grid.runs), show)
 
 
 def say_failures(console: Console, tally: Tally) -> int:
-    """How many runs failed and where to look, if any did; the exit code."""
+    """Print how many runs failed and where to look, if any did; returns the exit code."""
     if tally.failed:
         console.print(f"{tally.failed} failed; why is in the failure.json of each", highlight=False)
     return 1 if tally.failed else 0
 
 
 def check_numbers(options: Suite | Reproduce) -> None:
-    """Refuse numbers that mean nothing, and options of the other backend."""
+    """Refuse numbers below 1, and options of the other backend."""
     for name in ("seeds", "steps", "jobs", "replicas"):
         value = getattr(options, name)
         if value is not None and value < 1:
             raise InputError(f"--{name} must be at least 1.")
     if options.backend == "ray" and options.jobs is not None:
-        raise InputError("--jobs is for --backend local; Ray shares the work out by what the cluster has.")
+        raise InputError("--jobs is for --backend local; Ray distributes the work by the cluster's resources.")
     if options.backend == "ray" and options.replicas is not None:
-        raise InputError("--replicas is for --backend local; on Ray every task and method is a program of its own.")
+        raise InputError("--replicas is for --backend local; on Ray every task and method is a separate program.")
     if options.backend == "local" and options.address is not None:
         raise InputError("--address is for --backend ray.")
 
@@ -87,18 +87,18 @@ def _grid(options: Suite) -> Grid:
 def _backend(options: Suite | Reproduce, runs: Sequence[RunConfig]) -> Backend:
     if options.backend == "ray":
         return RayCluster(options.address, options.device)
-    # By all runs, however many of them are left: bits depend on how many cores a worker has.
+    # From all runs, not those that are left: the last bits depend on the number of cores per worker.
     kinds = len({(run.data, run.method) for run in runs})
     return Local.default(kinds, options.jobs, options.replicas)
 
 
 def say_cost(console: Console, folder: SuiteFolder, runs: Sequence[RunConfig], options: Suite | Reproduce) -> None:
-    """Show what is still to be trained and how long that will take."""
+    """Show what is left to train and how long it will take."""
     folder.check(runs)
     backend = _backend(options, runs)
     jobs = backend.jobs if isinstance(backend, Local) else 1
     left, speeds = batches(folder, folder.left(runs), replicas=1), Speeds(folder, runs)
-    # With the cores that a worker has, one of several.
+    # With as many cores as one of several workers has.
     with keeping_to(share_of_cores(0, jobs)), counting_progress("measuring speeds") as progress:
         found = []
         for count, batch in enumerate(left):

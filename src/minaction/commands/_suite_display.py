@@ -1,4 +1,4 @@
-"""What a person sees of a suite at work: bars with the time left on a terminal, lines in a log."""
+"""Progress of a suite: bars with the time left on a terminal, lines in a log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Show = Callable[[Tally, RunConfig, Update], None]
 
 @contextlib.contextmanager
 def displayed(total: int) -> Iterator[Show]:
-    """A function to show a suite's updates with, for the length of a block."""
+    """A function that shows a suite's updates, within the block."""
     console = Console(stderr=True)
     columns = (
         TextColumn("[bold]{task.description}"),
@@ -42,9 +42,11 @@ class _Display:
         self._last_line = time.monotonic()
 
     def show(self, tally: Tally, config: RunConfig, update: Update) -> None:
-        """Show what happened to a run."""
+        """Show an update of a run."""
         name = f"{config.method} on {config.data}, seed {config.seeds[0]}"
-        if update.kind == "started" and update.run not in self._bars:  # else its machine was lost and it starts anew
+        if (
+            update.kind == "started" and update.run not in self._bars
+        ):  # otherwise its machine was lost and it starts again
             self._bars[update.run] = self._progress.add_task(name, total=config.steps, note="preparing")
             self._line(f"{name}: {config.steps:,} steps")
         elif update.kind == "progressed" and update.run in self._bars:

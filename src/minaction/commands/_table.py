@@ -1,8 +1,8 @@
-"""What was typed about the columns of a table."""
+"""Options for the columns of a table."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from ..trajectories import TableOptions
@@ -10,12 +10,13 @@ from ._options import Table
 
 
 def table_options(options: Table) -> TableOptions | None:
-    """The options, or None where nothing was said."""
+    """The options, or None if none were given."""
     words = table_words(options)
     return TableOptions(**words) if words else None
 
 
 def table_words(options: Table) -> dict[str, Any]:
-    """The options as `minaction.read` takes them; empty where nothing was said."""
-    given = TableOptions(options.episode, options.time, options.unit, options.states, options.drop, options.missing)
+    """The options as `minaction.read` takes them; empty if none were given."""
+    names = (field.name for field in fields(TableOptions))
+    given = TableOptions(**{name: getattr(options, name) for name in names})
     return {} if given == TableOptions() else asdict(given)

@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from .._locks import locked
+from .._model import DistanceModel
 from .._progress import training_progress
+from .._warm_start import objective_settings
 from ..errors import InputError
 from ..objectives import make_objective
 from ..reports import write_report
@@ -23,11 +25,12 @@ from ..training import Diverged, Evaluated, Progressed, Run, RunConfig, Training
 from ..training import train as driven
 from ..training._fit import held_out_by_default
 from ..training._run import check_free, empty_run, foreign_files, is_run
-from ..training._tracking import tracking
+from ..training._start import starting_models
 from ..validation import check_data, split
 from ._options import Train
 from ._show import make_console, print_agreement, print_health
 from ._table import table_options
+from ._tracking import tracking
 
 
 def train(options: Train) -> int:
@@ -35,15 +38,16 @@ def train(options: Train) -> int:
     console = make_console()
     config = _config(options)
     _check_device()
-    name = f"{Path(options.data).stem}-{options.objective}"
+    name = f"{Path(options.data).stem}-{config.objective}"
     path = Path(os.path.realpath(options.out or Path("runs") / name))
-    source = Source(config.data, config.seeds, config.episodes, config.table)
+    source = Source(config.data, config.seeds, config.episodes, config.table, config.policy)
     _recover(path)
     if options.overwrite and is_run(path):
         _check_foreign(path)
     elif not is_run(path):
         check_free(path)
     elif Run.create(path, config).finished:  # which refuses other settings
+        _check_unchanged(Run.open(path), source)
         console.print(f"{path} is finished already; --overwrite trains anew.", highlight=False, markup=False)
         return _show(console, path, source)
     with console.status(f"preparing {escape(options.data)}"):
@@ -65,7 +69,7 @@ def _train(console: Console, run: Run, source: Source, options: Train, name: str
     done = max(run.checkpoints, default=0)
     if done:
         console.print(f"going on from step {done:,}", highlight=False)
-    label = f"{options.objective} on {options.data}" + (f", {options.seeds} seeds" if options.seeds > 1 else "")
+    label = f"{run.config.objective} on {options.data}" + (f", {options.seeds} seeds" if options.seeds > 1 else "")
     note = ""
     with (
         tracking(options.track, run, done, name) as trackers,
@@ -79,6 +83,19 @@ def _train(console: Console, run: Run, source: Source, options: Train, name: str
                 trackers.log(event.measurements)
             elif isinstance(event, Diverged):
                 raise event.error
+
+
+def _check_unchanged(run: Run, source: Source) -> None:
+    """Refuse to show a finished run for data that is not what it was trained on any more."""
+    if source.task is not None:
+        return  # made by a recipe, which says itself when it changes
+    for seed in run.config.seeds:
+        trained, _ = split(source.data(seed), run.config.held_out)
+        if DistanceModel.load(run.model_path(seed)).provenance.data_fingerprint != trained.fingerprint:
+            raise InputError(
+                f"{source.name} has changed since {run.path} was trained on it; --overwrite trains anew, "
+                f"--start-from {run.path} with another --out goes on from it."
+            )
 
 
 def _show(console: Console, path: Path, source: Source) -> int:
@@ -114,12 +131,12 @@ def _begun(path: Path, config: RunConfig, overwrite: bool) -> Iterator[Run]:
         if place != path and is_run(place) and Run.open(place).config != config:
             empty_run(place)  # what an interrupted --overwrite with other settings left
         begun = not is_run(place)
-        run = Run.create(place, config)
-        run.tidy()
         try:
+            run = Run.create(place, config)
+            run.tidy()
             yield run
         except BaseException:
-            if begun and not run.checkpoints and not run.finished:
+            if begun and not any(place.glob("checkpoint-*")) and not (place / "results.json").exists():
                 empty_run(place)
                 if made:
                     place.rmdir()
@@ -189,11 +206,17 @@ def _config(options: Train) -> RunConfig:
         if not equals:
             raise InputError(f"--set takes NAME=VALUE, but {item!r} has no '='.")
         settings[name.replace("-", "_")] = value
-    objective = make_objective(options.objective, settings)  # refuses what cannot be
+    name = options.objective or "pathdist"
+    if options.start_from is not None:
+        first = starting_models(options.start_from, 1)[0]
+        if options.objective is None:
+            name, own = objective_settings(first)
+            settings = own | settings
+    objective = make_objective(name, settings)  # refuses what cannot be
     steps = objective.default_steps if options.steps is None else options.steps
     return RunConfig(
         data=options.data,
-        objective=options.objective,
+        objective=name,
         settings=settings,
         steps=steps,
         seeds=tuple(range(options.first_seed, options.first_seed + options.seeds)),
@@ -201,6 +224,8 @@ def _config(options: Train) -> RunConfig:
         episodes=options.episodes,
         table=table_options(options),
         held_out=held_out_by_default(options.data) if options.held_out is None else options.held_out,
+        policy=options.policy,
+        start_from=None if options.start_from is None else str(options.start_from),
     )
 
 

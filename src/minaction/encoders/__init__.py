@@ -1,4 +1,4 @@
-"""phi: from a state to the latent space in which a quasimetric measures.
+"""phi: maps states to the latent space in which a quasimetric measures.
 
 An `Encoder` is a frozen description that builds an `eqx.Module`.
 """

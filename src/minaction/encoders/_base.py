@@ -1,4 +1,4 @@
-"""The contract of an encoder: a description that is frozen and serialisable, and the module that it builds."""
+"""The interface of an encoder: a frozen, serialisable description, and the module that it builds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENCODERS: Registry[Any] = Registry("encoder", "minaction.encoders", _own)
 
 
 class EncoderModule(eqx.Module):
-    """What an encoder builds: states to embeddings, with weights that are trained.
+    """The trainable module that an encoder builds: maps states (n, *shape) to embeddings (n, latent).
 
     >>> import jax.numpy as jnp
     >>> import minaction as ma
@@ -39,12 +39,14 @@ class EncoderModule(eqx.Module):
 
     @abstractmethod
     def __call__(self, states: Shaped[Array, " n *shape"]) -> Float[Array, "n latent"]:
-        """The embeddings of a batch of states, which come as they were recorded: images as uint8."""
+        """The embeddings (n, latent) of `states` (n, *shape), given as they were recorded: images as uint8."""
 
 
 @dataclass(frozen=True)
 class Encoder(ABC):
-    """Describes phi. Derive a frozen dataclass with a `name`, fields that JSON can hold, and the two members below.
+    """Describes phi, which maps states to embeddings.
+
+    A subclass is a frozen dataclass with a `name`, fields that can be stored as JSON, `latent_size` and `build`.
 
     >>> import minaction as ma
     >>> ma.MLP(hidden=(256, 256), latent=128, fourier=64).latent_size
@@ -57,8 +59,11 @@ class Encoder(ABC):
     @property
     @abstractmethod
     def latent_size(self) -> int:
-        """How many numbers an embedding has."""
+        """The number of dimensions of an embedding."""
 
     @abstractmethod
     def build(self, inputs: InputStatistics, *, key: PRNGKeyArray) -> EncoderModule:
-        """An untrained module for states like those that `inputs` was taken from."""
+        """An untrained module, with initial weights drawn with `key`.
+
+        `inputs` has the statistics of the states to be trained on; its arrays have the shape of a state.
+        """

@@ -1,4 +1,4 @@
-"""Encoders made of encoders: a projector behind one, and several side by side."""
+"""Encoders made of encoders: one followed by a projector, and several in parallel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ _MOST_MEMBERS = 100  # built one by one: a file that asks for a million would ke
 
 @dataclass(frozen=True)
 class Projected(Encoder):
-    """An encoder, and a perceptron that projects its embedding to the space in which is measured, as QRL has it.
+    """An encoder followed by a perceptron that projects its embedding to the latent space, as in QRL.
+
+    Args:
+        base: the encoder whose embedding is projected.
+        hidden: the sizes of the projector's hidden layers.
+        latent: the number of dimensions of the projected embedding.
+        activation: of the projector: "selu", "relu" or "gelu".
+        layer_norm: whether to normalise after every hidden layer of the projector.
 
     >>> import minaction as ma
     >>> ma.Projected(ma.MLP(hidden=(512, 512), latent=128), hidden=(512,), latent=2048).latent_size
@@ -30,7 +37,6 @@ class Projected(Encoder):
 
     base: Encoder = field(default_factory=MLP)
     hidden: tuple[int, ...] = (512,)
-    """Hidden layers of the projector."""
     latent: int = 512
     activation: Literal["selu", "relu", "gelu"] = "selu"
     layer_norm: bool = False
@@ -50,7 +56,7 @@ class Projected(Encoder):
 
 
 class ProjectedModule(EncoderModule):
-    """States to projected embeddings."""
+    """What `Projected` builds."""
 
     base: EncoderModule
     projector: Perceptron
@@ -61,9 +67,13 @@ class ProjectedModule(EncoderModule):
 
 @dataclass(frozen=True)
 class Ensemble(Encoder):
-    """Several encoders of one kind with weights of their own; the embedding is the mean of theirs.
+    """Several encoders of one kind, each with its own weights; the embedding is the mean of theirs.
 
-    Hilbert trains two. An objective that wants each alone asks the module for its `members`.
+    Hilbert trains two. The module's `members` are the single encoders.
+
+    Args:
+        base: describes each of them.
+        size: how many there are.
 
     >>> import minaction as ma
     >>> ma.Ensemble(ma.MLP(hidden=(512, 512), latent=32), size=3).latent_size
@@ -91,7 +101,7 @@ class Ensemble(Encoder):
 
 
 class EnsembleModule(EncoderModule):
-    """States to the mean of several embeddings."""
+    """What `Ensemble` builds."""
 
     members: tuple[EncoderModule, ...]
 

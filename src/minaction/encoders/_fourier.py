@@ -1,4 +1,4 @@
-"""Random Fourier features: let an encoder follow jumps (walls, cliffs, one-way streets) that plain coordinates hide.
+"""Random Fourier features: with them an encoder can represent jumps (walls, cliffs, one-way streets).
 
 Tancik et al., "Fourier Features Let Networks Learn High Frequency Functions in Low Dimensional Domains", 2020.
 """
@@ -10,19 +10,23 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-HIGHEST = 10.0
+HIGHEST = 20.0
 
 
 class FourierFeatures(eqx.Module):
-    """x -> (x, sqrt 2 sin(B x), sqrt 2 cos(B x)) with B fixed at random, entries from N(0, sigma^2).
+    """x -> (x, sqrt 2 sin(B x), sqrt 2 cos(B x)) with a fixed random B, whose entries are drawn from N(0, sigma^2).
 
-    `sigma` may differ from input to input.
+    `sigma` may differ between inputs. With a `span` above 1, every row of B is divided by a number between 1 and
+    `span`, whose logarithm is drawn uniformly, so that fine and coarse features stand side by side.
     """
 
     frequencies: Float[Array, "count size"]
 
-    def __init__(self, count: int, sigma: Float[Array, " size"], *, key: PRNGKeyArray) -> None:
+    def __init__(self, count: int, sigma: Float[Array, " size"], span: float = 1.0, *, key: PRNGKeyArray) -> None:
         self.frequencies = sigma * jax.random.normal(key, (count, *sigma.shape))
+        if span > 1:
+            octaves = jax.random.uniform(jax.random.fold_in(key, 1), (count, 1))
+            self.frequencies = self.frequencies * span**-octaves
 
     def __call__(self, x: Float[Array, "*batch size"]) -> Float[Array, "*batch features"]:
         # Full precision: a rounded product would shift the phase of the high frequencies.
@@ -31,19 +35,19 @@ class FourierFeatures(eqx.Module):
 
     @property
     def output_size(self) -> int:
-        """How many features come out."""
+        """The number of features."""
         count, size = self.frequencies.shape
         return size + 2 * count
 
 
 def lowered(sigma: float, rate: Float[Array, " size"], most: float) -> Float[Array, " size"]:
-    """`sigma` for every input; less for those that change fast, in standard deviations per step.
+    """`sigma` for every input, lowered for those that change fast (`rate`, in standard deviations per step).
 
-    A walking body's joints swing to and fro while its position hardly moves. Frequencies that resolve the position
-    would turn the joints into noise, and all features with them, because each sums over all inputs: those that change
-    more than `most` times as fast as the slowest get lower ones in proportion. And 1 - rate^2 / 2 is what a step leaves
-    of an input, its correlation with itself. Where that is less than half they are lower still, and pure noise, of
-    which nothing is left, gets no frequencies at all.
+    A walking body's joints swing back and forth while its position hardly changes. Frequencies that resolve the
+    position would turn the joints into noise, and with them every feature, since each sums over all inputs. Inputs that
+    change more than `most` times as fast as the slowest therefore get proportionally lower frequencies. Moreover,
+    1 - rate^2 / 2 is the correlation of an input with itself one step later. Where that is less than half, frequencies
+    are lowered further, down to zero for pure noise, where it is zero.
     """
     moving = rate > 0
     slowest = jnp.min(jnp.where(moving, rate, jnp.inf))
@@ -52,9 +56,10 @@ def lowered(sigma: float, rate: Float[Array, " size"], most: float) -> Float[Arr
 
 
 def per_step(sigma: Float[Array, " size"], stride: Float[Array, " size"]) -> Float[Array, " size"]:
-    """From radians per stride of an input to radians per standard deviation, of which there are at most `HIGHEST`.
+    """Converts radians per stride of an input to radians per standard deviation, at most `HIGHEST`.
 
-    In a small world states one step apart are to be told apart; in a large one that would take more frequencies than
-    a network can use: on giant-stitch, where a step is a hundredth of a deviation, 5 to 10 radians serve best.
+    In a small world, states one step apart should be distinguished. In a large one that would take higher frequencies
+    than a network can use: on giant-stitch, where a step is a hundredth of a standard deviation, 5 to 10 radians work
+    best.
     """
     return jnp.minimum(HIGHEST * jnp.sign(sigma), sigma / jnp.maximum(stride, 1e-6))

@@ -1,4 +1,4 @@
-"""What an encoder is told about its inputs before it is trained, and how it scales them."""
+"""Statistics of the inputs that an encoder is built with, and how it scales them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,20 @@ from jaxtyping import Array, Float
 from .._mapped import row_blocks
 
 _MOST_ROWS, _MOST_NUMBERS = 1 << 20, 1 << 25
-_MOST_CHANGES, _MOST_CHANGED = 1 << 14, 1 << 22  # rows and numbers: few enough to pick them from a file that is mapped
+_MOST_CHANGES, _MOST_CHANGED = 1 << 14, 1 << 22  # rows and numbers: few enough to read from a mapped file
 
 
 class InputStatistics(NamedTuple):
-    """Of every number of a state, over a data set. Arrays have the shape of a state.
+    """Statistics of every number of a state, over a data set.
+
+    Attributes:
+        mean: the mean, in the shape of a state, as are the next three.
+        scale: the standard deviation; 1 where the number never changes.
+        rate: the root mean square of its change from one recorded state to the next, in standard deviations.
+        stride: the same over those steps in which it changes: large for a switch that is seldom thrown.
+        common_scale: the standard deviation of all inputs that change, taken together, ().
+        lowest: the minimum, in the shape of a state.
+        widest: the range of the input with the widest range, (); 1 if none changes.
 
     >>> import numpy as np
     >>> from minaction.encoders import input_statistics
@@ -27,30 +36,30 @@ class InputStatistics(NamedTuple):
 
     mean: Float[Array, " *shape"]
     scale: Float[Array, " *shape"]
-    """Its standard deviation; 1 where it never changes."""
     rate: Float[Array, " *shape"]
-    """How much it changes from one recorded state to the next: root mean square, in standard deviations."""
     stride: Float[Array, " *shape"]
-    """How much it changes where it changes at all: a switch that is seldom thrown strides far."""
     common_scale: Float[Array, ""]
-    """The standard deviation of all inputs that change, taken together."""
+    lowest: Float[Array, " *shape"]
+    widest: Float[Array, ""]
 
     def flattened(self) -> InputStatistics:
-        """For an encoder that takes a state as one row of numbers."""
-        flat = {name: getattr(self, name).ravel() for name in ("mean", "scale", "rate", "stride")}
+        """The same with flat arrays, for an encoder that takes a state as one row of numbers."""
+        flat = {name: getattr(self, name).ravel() for name in ("mean", "scale", "rate", "stride", "lowest")}
         return self._replace(**flat)
 
     def scaled(self, scaling: str) -> InputStatistics:
-        """With mean and scale as the scaling "each", "shared" or "none" wants them."""
+        """The same with mean and scale for `scaling`: "each", "shared", "range" or "none" (see `MLP`)."""
         if scaling == "shared":
             return self._replace(scale=jnp.broadcast_to(self.common_scale, self.scale.shape))
+        if scaling == "range":
+            return self._replace(mean=self.lowest, scale=jnp.broadcast_to(self.widest, self.scale.shape))
         if scaling == "none":
             return self._replace(mean=jnp.zeros_like(self.mean), scale=jnp.ones_like(self.scale))
         return self
 
 
 class Scale(eqx.Module):
-    """x -> (x - mean) / scale. The statistics belong to the model and are never trained."""
+    """x -> (x - mean) / scale. The statistics are stored with the model and never trained."""
 
     mean: Float[Array, " *shape"]
     scale: Float[Array, " *#shape"]
@@ -62,40 +71,42 @@ class Scale(eqx.Module):
 def input_statistics(
     states: np.ndarray, offsets: np.ndarray | None = None, origin: np.ndarray | None = None
 ) -> InputStatistics:
-    """Statistics of states (N, *shape) of episodes that begin at `offsets`; one episode if None; as seen from `origin`.
+    """Statistics of states (N, *shape), relative to `origin`.
 
-    Where there are more than a million, an evenly spaced sample of them is looked at.
+    Episodes begin at `offsets`; it is one episode if None. Of more than a million states, an evenly spaced sample is
+    used.
     """
     most = max(1, min(_MOST_ROWS, _MOST_NUMBERS // max(1, states[0].size)))
     rows = _every(states, -(-len(states) // most)).astype(np.float64)
     deviation = rows.std(axis=0)
-    # Less than the last digits of such numbers is rounding. Integers are exact.
+    # Changes below the last digits of such numbers are rounding errors. Integers are exact.
     rounding = np.finfo(states.dtype).eps if states.dtype.kind == "f" else 0.0
     changes = deviation > 8 * rounding * np.abs(rows).max(axis=0)
-    # A dimension that never changes carries nothing: leave it centred instead of dividing by zero.
+    # A dimension that never changes carries no information: centre it, and do not divide by zero.
     scale = np.where(changes, deviation, 1.0)
     common = np.sqrt((deviation[changes] ** 2).mean()) if changes.any() else 1.0
     changes_seen = max(1, min(_MOST_CHANGES, _MOST_CHANGED // max(1, states[0].size)))
     starts = np.arange(0, len(states) - 1, -(-len(states) // changes_seen))
     if offsets is not None:
-        starts = np.setdiff1d(starts, offsets[1:] - 1)  # the last state of an episode leads nowhere
+        starts = np.setdiff1d(starts, offsets[1:] - 1)  # the last state of an episode has no successor
     change = states[starts + 1].astype(np.float64) - states[starts]
     squares, moved = (change**2).sum(axis=0), (change != 0).sum(axis=0)
     rate = np.sqrt(squares / max(1, len(starts))) / scale
     stride = np.sqrt(squares / np.maximum(1, moved)) / scale
-    mean = rows.mean(axis=0) - (0.0 if origin is None else origin)
-    values = (mean, scale, rate, stride, common)
+    widest = np.ptp(rows, axis=0)[changes].max() if changes.any() else 1.0
+    mean, lowest = (values - (0.0 if origin is None else origin) for values in (rows.mean(axis=0), rows.min(axis=0)))
+    values = (mean, scale, rate, stride, common, lowest, widest)
     return InputStatistics(*(jnp.asarray(value, jnp.float32) for value in values))
 
 
 def no_statistics(shape: tuple[int, ...]) -> InputStatistics:
-    """For a module whose shapes alone matter."""
+    """Placeholder statistics, for a module of which only the shapes matter."""
     ones = jnp.ones(shape)
-    return InputStatistics(ones, ones, ones, ones, jnp.ones(()))
+    return InputStatistics(ones, ones, ones, ones, jnp.ones(()), ones, jnp.ones(()))
 
 
 def _every(states: np.ndarray, stride: int) -> np.ndarray:
-    """states[::stride], block by block, because it would have to hold a whole file that is mapped."""
+    """states[::stride], block by block, so that a mapped file is never in memory as a whole."""
     sample, start = [], 0
     for rows in row_blocks(states):
         sample.append(np.array(rows[-start % stride :: stride]))

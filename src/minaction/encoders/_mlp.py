@@ -1,4 +1,4 @@
-"""`MLP`: scaled inputs, random Fourier features if wanted, and a perceptron."""
+"""`MLP`: scaled inputs, optional random Fourier features, and a perceptron."""
 
 from __future__ import annotations
 
@@ -18,15 +18,34 @@ from ._perceptron import ACTIVATIONS, Perceptron
 
 _MOST_LAYERS = 256
 
-Scaling = Literal["each", "shared", "none"]
+Scaling = Literal["each", "shared", "range", "none"]
 
 
 @dataclass(frozen=True)
 class MLP(Encoder):
     """A perceptron over all numbers of a state.
 
-    Distances jump where states lie close together (a wall, a cliff), and a perceptron on plain coordinates learns
-    jumps slowly: `fourier` random frequencies beside the inputs let it follow.
+    Distances can jump between states that are close together (across a wall, at a cliff), and a perceptron on plain
+    coordinates learns jumps slowly. Random Fourier features of the inputs, in addition to the inputs themselves, help.
+
+    Args:
+        hidden: the sizes of the hidden layers; the output layer is linear.
+        latent: the number of dimensions of an embedding.
+        activation: "selu", "relu" or "gelu".
+        layer_norm: whether to normalise after every hidden layer.
+        fourier: the number of random frequencies; 0 for no Fourier features.
+        fourier_sigma: the standard deviation of the frequencies, in radians per unit of the input.
+        fourier_unit: what that unit is: "deviation", the standard deviation of an input, or "step", its change in a
+            typical step, so that the resolution depends on the length of a step and not on the size of the world.
+        fourier_span: the ratio of the finest to the coarsest scale of the frequencies; 1 gives all the same scale.
+            Fine features follow jumps, coarse ones carry over to states that nobody recorded.
+        fourier_rate: inputs that change more than this many times as fast as the slowest get proportionally lower
+            frequencies.
+        scaling: "each" brings every input to mean 0 and standard deviation 1 over the data set. "shared" brings every
+            input to mean 0 and all of them together to standard deviation 1, so that a position that varies by metres
+            counts for more than an angle. "range" shifts every input to a minimum of 0 and scales all of them so that
+            the one with the widest range has a maximum of 1. "none" leaves inputs as they are: the network then
+            depends on the unit and the origin of the states.
 
     >>> import minaction as ma
     >>> objective = ma.MadDist(encoder=ma.MLP(hidden=(512, 256), latent=64, fourier=64))
@@ -35,33 +54,25 @@ class MLP(Encoder):
     name: ClassVar[str] = "mlp"
 
     hidden: tuple[int, ...] = (512, 512, 256, 128)
-    """Sizes of the hidden layers; the output layer is linear."""
     latent: int = 512
-    """How many numbers an embedding has."""
     activation: Literal["selu", "relu", "gelu"] = "selu"
     layer_norm: bool = False
-    """Whether to normalise after every hidden layer."""
     fourier: int = 0
-    """How many random frequencies to add to the inputs; 0 for none."""
     fourier_sigma: float = 1.0
-    """Standard deviation of those frequencies, in radians per unit of the input."""
     fourier_unit: Literal["deviation", "step"] = "deviation"
-    """Whether that unit is an input's standard deviation, or how far it changes in a typical step: then what is told
-    apart follows from how far a step leads, however large the world is."""
+    fourier_span: float = 1.0
     fourier_rate: float = 3.0
-    """Inputs that change more than this many times as fast as the slowest get lower frequencies in proportion."""
     scaling: Scaling = "each"
-    """Whether every input is brought to mean 0 and standard deviation 1 over the data set (each), or all to mean 0 and
-    together to standard deviation 1, so that a position that varies by metres counts for more than an angle (shared),
-    or none are changed (none)."""
 
     def __post_init__(self) -> None:
         if self.activation not in ACTIVATIONS:
             raise unknown_name("activation", self.activation, ACTIVATIONS)
         check_sizes(*self.hidden, self.latent)
-        positive = self.fourier_sigma > 0 and self.fourier_rate > 0  # NaN is not
+        positive = self.fourier_sigma > 0 and self.fourier_rate > 0 and self.fourier_span >= 1  # NaN is not
         if self.fourier < 0 or not positive:
-            raise InputError("fourier of an MLP must be 0 or more, fourier_sigma and fourier_rate positive.")
+            raise InputError(
+                "fourier of an MLP must be 0 or more, fourier_sigma and fourier_rate positive, fourier_span at least 1."
+            )
 
     @property
     def latent_size(self) -> int:
@@ -75,16 +86,16 @@ class MLP(Encoder):
             sigma = lowered(self.fourier_sigma, inputs.rate, self.fourier_rate)
             if self.fourier_unit == "step":
                 sigma = per_step(sigma, inputs.stride)
-            features = FourierFeatures(self.fourier, sigma, key=fourier_key)
+            features = FourierFeatures(self.fourier, sigma, self.fourier_span, key=fourier_key)
             size = features.output_size
-        (weight_key,) = jax.random.split(weight_key, 1)  # once more, so that seeds keep the weights they always had
+        (weight_key,) = jax.random.split(weight_key, 1)  # split again, so that seeds keep their established weights
         sizes = (*self.hidden, self.latent)
         perceptron = Perceptron(size, sizes, self.activation, self.layer_norm, key=weight_key)
         return MLPModule(Scale(inputs.mean, inputs.scale), features, perceptron)
 
 
 class MLPModule(EncoderModule):
-    """States to embeddings."""
+    """What `MLP` builds."""
 
     scale: Scale
     fourier: FourierFeatures | None
@@ -96,7 +107,7 @@ class MLPModule(EncoderModule):
 
 
 def check_sizes(*sizes: int) -> None:
-    """Refuse layers that have no units."""
+    """Refuse layers without units, and too many layers."""
     if not sizes or any(isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes):
         raise InputError(f"Layer sizes must be whole numbers of at least 1, not {list(sizes)}.")
     if len(sizes) > _MOST_LAYERS:

@@ -16,8 +16,8 @@ _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 def selu(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
     """scale x where x is positive, scale alpha (exp(x) - 1) elsewhere; Klambauer et al., 2017.
 
-    Its slope follows from its value alone. So training keeps nothing of a layer but its output, which the next one
-    needs anyway: a GPU spends much of a step on moving such arrays.
+    Its slope is a function of its value, so training keeps nothing of a layer but its output, which the next one needs
+    anyway: a GPU spends much of a step moving such arrays.
     """
     return _SELU_SCALE * jnp.where(x > 0, x, _SELU_ALPHA * jnp.expm1(jnp.minimum(x, 0.0)))
 
@@ -38,7 +38,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 class Linear(eqx.Module):
     """x -> x W + b for a whole batch: LeCun-normal weights, zero bias.
 
-    `eqx.nn.Linear` takes one example at a time and starts from uniform weights; both would have to be undone.
+    `eqx.nn.Linear` takes one example at a time and draws uniform weights; both would have to be undone.
     """
 
     weight: Float[Array, "inputs outputs"]
@@ -66,7 +66,7 @@ class LayerNorm(eqx.Module):
 
 
 class Perceptron(eqx.Module):
-    """Hidden layers with an activation (and layer normalisation after it, if asked), then a linear output."""
+    """Hidden layers with an activation and optional layer normalisation, then a linear output layer."""
 
     layers: tuple[Linear, ...]
     norms: tuple[LayerNorm, ...]

@@ -1,4 +1,4 @@
-"""Measures of agreement of predicted with true distances: r, rho, Ratio CV, mean ratio, error, AUROC and leaks."""
+"""Measures of how well predicted distances agree with true ones: correlations, ratios, errors and AUROC."""
 
 from __future__ import annotations
 
@@ -20,9 +20,22 @@ _RANGES = 4  # by default the longest true distance is divided into this many eq
 class Agreement:
     """How well predictions d̂ agree with true distances d, over the pairs with 0 < d < infinity.
 
-    Pairs with d = 0 (the diagonal, and states shown twice) are left out of every measure but `same_state`, and
-    pairs with d infinite out of every one but `auroc`. A measure that has no value, as the correlation of a constant,
-    is NaN.
+    Pairs with d = 0 (the diagonal, and repeated states) count only for `same_state`, and pairs with infinite d only for
+    `auroc`. A measure without a value, such as the correlation of a constant, is NaN.
+
+    Attributes:
+        pairs: the number of pairs with 0 < d < infinity.
+        unreachable: the number of pairs with infinite d.
+        pearson: the linear correlation of d̂ and d.
+        spearman: the correlation of their ranks; ties have their average rank.
+        ratio_cv: the population standard deviation of d̂/d divided by its mean: 0 if d̂ is proportional to d.
+        mean_ratio: the mean of d̂/d: 1 if unbiased. Meaningful only if both have the same unit.
+        mean_absolute_error: the mean of |d̂ - d|, in the unit of d. Meaningful only if both have the same unit.
+        auroc: the probability that d̂ of an unreachable pair exceeds that of a reachable one; a tie counts half.
+        same_state: the mean of d̂ over pairs with d = 0 whose observations differ: how much irrelevant input, such as
+            noise, affects the distance. NaN if all such pairs are identical states, for which d̂ = 0 by construction.
+        asymmetric_pearson: the linear correlation over pairs whose distance in the other direction is different: what a
+            symmetric distance cannot represent. NaN if there are none.
 
     >>> import numpy as np
     >>> import minaction as ma
@@ -33,36 +46,24 @@ class Agreement:
     """
 
     pairs: int
-    """How many pairs have 0 < d < infinity."""
     unreachable: int
-    """How many pairs have d infinite."""
     pearson: float
-    """Linear correlation of d̂ and d."""
     spearman: float
-    """Correlation of their ranks, ties ranked by their average."""
     ratio_cv: float
-    """Population standard deviation of d̂/d divided by its mean: 0 if d̂ is proportional to d."""
     mean_ratio: float
-    """Mean of d̂/d: 1 if unbiased. Means something only if both have the same unit."""
     mean_absolute_error: float
-    """Mean of |d̂ - d|, in the unit of d. Means something only if both have the same unit."""
     auroc: float
-    """Chance that d̂ of an unreachable pair exceeds that of a reachable one, a tie counting half."""
     same_state: float = math.nan
-    """Mean of d̂ over pairs with d = 0 that were observed differently: how much leaks in that does not matter, as noise.
-    NaN where every such pair is a state beside itself, for which d̂ = 0 by construction."""
     asymmetric_pearson: float = math.nan
-    """The linear correlation over those pairs alone whose way back has another length: what a symmetric distance cannot
-    get right. NaN where there are none."""
 
     def as_dict(self) -> dict[str, int | float | None]:
-        """All measures by name, None for those without a value (JSON has no NaN)."""
+        """All measures by name; None for those without a value, as JSON has no NaN."""
         values = dataclasses.asdict(self)
         return {name: None if math.isnan(value) else value for name, value in values.items()}
 
     @classmethod
     def from_dict(cls, values: dict[str, int | float | None]) -> Agreement:
-        """What `as_dict` was taken from."""
+        """The inverse of `as_dict`: `values` has all measures by name."""
         return cls(**{name: math.nan if value is None else value for name, value in values.items()})  # type: ignore[arg-type]
 
 
@@ -75,7 +76,11 @@ class RangeAgreement(NamedTuple):
 
 
 def agreement(predicted: np.ndarray, truth: np.ndarray) -> Agreement:
-    """The agreement of predicted (n, m) with true distances (n, m), infinite where unreachable.
+    """How well predicted distances agree with true ones.
+
+    Args:
+        predicted: predicted distances, (n, m).
+        truth: true distances of the same pairs, (n, m); infinite where a target is unreachable.
 
     >>> import numpy as np
     >>> import minaction as ma
@@ -99,9 +104,9 @@ def agreement_by_range(
 ) -> list[RangeAgreement]:
     """The agreement for each range of true distance: edges[k] < d <= edges[k + 1].
 
-    By default the ranges are quarters of the longest true distance. Correlations inside a range are lower
-    than over all pairs, because there is less to correlate; what to look at is how the mean ratio and the
-    error change with distance. A range without pairs has NaN measures.
+    By default the ranges are quarters of the longest true distance. Correlations within a range are lower
+    than over all pairs, because distances vary less; what to look at is how the mean ratio and the error
+    change with distance. The measures of a range without pairs are NaN.
     """
     predicted, truth = _checked(predicted, truth)
     finite = truth[np.isfinite(truth)]
@@ -120,7 +125,7 @@ def agreement_by_range(
 
 
 def _asymmetric(truth: np.ndarray) -> np.ndarray:
-    """Which pairs of the table have a way back of another length; none where rows and columns are different states."""
+    """Which pairs have another distance in the other direction; none where rows and columns are different states."""
     if truth.shape[0] != truth.shape[1] or truth.diagonal().any():
         return np.zeros(truth.shape, dtype=bool)
     back = truth.T
@@ -129,8 +134,8 @@ def _asymmetric(truth: np.ndarray) -> np.ndarray:
 
 
 def _measure(predicted: np.ndarray, true: np.ndarray, unreachable: np.ndarray) -> Agreement:
-    """All measures, from predictions (p,) with their true distances (p,), and those for unreachable pairs."""
-    # A model that diverged has no ratio and no error, and is no reason for a warning.
+    """All measures, from predictions (p,) and their true distances (p,), and predictions for unreachable pairs."""
+    # The ratio and the error of a diverged model are NaN, without a warning.
     usable = true.size > 0 and bool(np.isfinite(predicted).all())
     ratio = predicted / true if usable else np.full(1, math.nan)
     mean_ratio = float(ratio.mean())
@@ -147,9 +152,9 @@ def _measure(predicted: np.ndarray, true: np.ndarray, unreachable: np.ndarray) -
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """1, 2, 3, ... by size, ties their average; all NaN if any value is NaN.
+    """1, 2, 3, ... by size; ties have their average rank; all NaN if any value is NaN.
 
-    As SciPy's `rankdata`, in two thirds of its time; and to load scipy.stats takes most of a second.
+    The same as SciPy's `rankdata` in two thirds of its time; and importing scipy.stats takes most of a second.
     """
     if np.isnan(values).any():
         return np.full(values.shape, math.nan)
@@ -160,7 +165,7 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:
     if x.size < 2 or not (np.isfinite(x).all() and np.isfinite(y).all()):
         return math.nan
-    if np.ptp(x) == 0 or np.ptp(y) == 0:  # asked before centring, which leaves rounding errors of a constant
+    if np.ptp(x) == 0 or np.ptp(y) == 0:  # checked before centring, which leaves rounding errors of a constant
         return math.nan
     x, y = x - x.mean(), y - y.mean()
     return float(np.clip(x @ y / (np.linalg.norm(x) * np.linalg.norm(y)), -1.0, 1.0))

@@ -1,4 +1,4 @@
-"""Judging a model by every truth that its task offers."""
+"""Comparing a model with every truth of its task."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from ._agreement import Agreement, RangeAgreement, agreement, agreement_by_range
 
 
 class HasPairwise(Protocol):
-    """Whatever predicts the distances between all of some states and all of others."""
+    """Anything that predicts the distances from each of some states to each of others."""
 
     def pairwise(self, sources: Any, targets: Any, /) -> Any:
-        """(n, *shape) and (m, *shape) to an array (n, m)."""
+        """The distances (n, m) from sources (n, *shape) to targets (m, *shape)."""
         ...
 
 
 def evaluate(model: HasPairwise, truths: Sequence[Truth]) -> dict[str, Agreement]:
-    """The agreement of the model's distances with each truth, by the truth's name.
+    """The agreement of a model's distances with each truth, by the name of the truth.
+
+    Args:
+        model: a `DistanceModel`, or any object with a method `pairwise(sources, targets)`.
+        truths: what to compare with, such as the truths of a task.
 
     >>> import minaction as ma
     >>> model = ma.fit("cliffwalking", steps=1, progress=False)
@@ -32,12 +36,12 @@ def evaluate(model: HasPairwise, truths: Sequence[Truth]) -> dict[str, Agreement
 
 
 def evaluate_by_range(model: HasPairwise, truths: Sequence[Truth]) -> dict[str, list[RangeAgreement]]:
-    """As `evaluate`, apart for each quarter of the longest true distance."""
+    """The same as `evaluate`, for each quarter of the longest true distance."""
     return {truth.name: agreement_by_range(found, truth.distances) for truth, found in predictions(model, truths)}
 
 
 def predictions(model: HasPairwise, truths: Sequence[Truth]) -> list[tuple[Truth, np.ndarray]]:
-    """What the model says to each truth. It is asked once where truths look at the same states, or at some of them."""
+    """The model's distances for each truth, computed once where truths share their states, or some of them."""
     found: list[tuple[Truth, np.ndarray]] = []
     for truth in truths:
         for earlier, distances in found:
@@ -50,8 +54,8 @@ def predictions(model: HasPairwise, truths: Sequence[Truth]) -> list[tuple[Truth
     return found
 
 
-def _places(states: np.ndarray, among: np.ndarray) -> list[int] | None:
-    """Where each of `states` stands among others; None if one does not."""
-    place = {row.tobytes(): k for k, row in enumerate(among)}
+def _places(states: np.ndarray, others: np.ndarray) -> list[int] | None:
+    """The index of each of `states` in `others`; None if one is missing."""
+    place = {row.tobytes(): k for k, row in enumerate(others)}
     found = [place.get(row.tobytes()) for row in states]
     return None if None in found else found  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""`Evaluation`: one comparison of a model with a truth, as it is kept on disk."""
+"""`Evaluation`: one comparison of a model with a truth, as it is stored on disk."""
 
 from __future__ import annotations
 
@@ -16,8 +16,14 @@ from ._protocol import HasPairwise, predictions
 class Evaluation:
     """How a model agreed with one truth at one step of its training.
 
-    `agreement` has the measures of `Agreement` by name, None for one that has no value. `low` and `high` are given
-    where only pairs whose true distance lies between them count.
+    Attributes:
+        step: the training step.
+        seed: the seed of the model.
+        truth: the name of the truth.
+        unit: the unit of the true distances.
+        agreement: the measures of `Agreement` by name; None for one without a value.
+        low: if given, only pairs with low < d <= high count.
+        high: likewise.
 
     >>> import minaction as ma
     >>> ma.Evaluation(step=100, seed=0, truth="true", unit="steps", agreement={"pearson": 0.98}).agreement["pearson"]
@@ -36,9 +42,9 @@ class Evaluation:
 def judge(
     model: HasPairwise, truths: Sequence[Truth], *, step: int, seed: int, by_range: bool = True
 ) -> list[Evaluation]:
-    """A model beside every truth, overall; then the same apart for each quarter of the longest true distance.
+    """Compares a model with every truth, over all pairs and, with `by_range`, for each quarter of the longest distance.
 
-    The model is asked once, whatever is made of its answers.
+    Distances are computed once for both.
     """
     overall, parts = [], []
     for truth, found in predictions(model, truths):

@@ -1,7 +1,7 @@
 """Statistics over seeds and tasks: the spread of a few runs, the inter-quartile mean, the probability of improvement.
 
-Intervals are percentile bootstraps, stratified by task: seeds are drawn anew within every task, tasks are kept. That
-is the practice Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the Statistical Precipice", ask for.
+Intervals are percentile bootstraps, stratified by task: seeds are resampled within every task, tasks are not. This is
+what Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the Statistical Precipice", recommend.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CONFIDENCE = 0.95
 
 
 class Spread(NamedTuple):
-    """What the paper's curves show of several seeds: mean, least and greatest."""
+    """What the paper's curves show of several seeds: mean, minimum and maximum."""
 
     mean: float
     low: float
@@ -36,7 +36,7 @@ class Estimate(NamedTuple):
 
 
 def spread(values: Sequence[float | None] | np.ndarray) -> Spread:
-    """Mean, least and greatest of those that have a value; NaN where none has."""
+    """Mean, minimum and maximum of the values that are neither None nor NaN; NaN if there are none."""
     usable = _usable(values)
     if usable.size == 0:
         return Spread(np.nan, np.nan, np.nan, 0)
@@ -44,7 +44,7 @@ def spread(values: Sequence[float | None] | np.ndarray) -> Spread:
 
 
 def interquartile_mean(tasks: Sequence[Sequence[float | None] | np.ndarray], seed: int = 0) -> Estimate:
-    """Mean of the middle half of all runs, given the scores of every task's seeds, with its interval."""
+    """The mean of the middle half of all runs, with its interval; `tasks` has the scores of each task's seeds."""
     scores = _checked(tasks)
     return _bootstrap([scores], lambda drawn: trim_mean(np.concatenate(drawn[0], axis=1), 0.25, axis=1), seed)
 
@@ -54,12 +54,12 @@ def probability_of_improvement(
     second: Sequence[Sequence[float | None] | np.ndarray],
     seed: int = 0,
 ) -> Estimate:
-    """How likely a run of the first method scores higher than one of the second, a tie counting half.
+    """The probability that a run of the first method scores higher than one of the second; a tie counts half.
 
-    Both give the scores of every task's seeds, task by task in the same order; the tasks' probabilities are averaged.
+    Both have the scores of each task's seeds, with tasks in the same order; the probability is averaged over tasks.
     """
     if len(first) != len(second):
-        raise InputError(f"Two methods can be compared on the same tasks, not on {len(first)} and {len(second)}.")
+        raise InputError(f"Two methods are compared on the same tasks, not on {len(first)} and {len(second)}.")
 
     def probability(drawn: list[list[np.ndarray]]) -> np.ndarray:
         by_task = []
@@ -74,9 +74,9 @@ def probability_of_improvement(
 def _bootstrap(
     methods: list[list[np.ndarray]], statistic: Callable[[list[list[np.ndarray]]], np.ndarray], seed: int
 ) -> Estimate:
-    """The statistic of the scores, and its percentiles when seeds are drawn anew within every task.
+    """The statistic of the scores, and its percentiles over resampled seeds.
 
-    `statistic` takes, for every method and task, an array (samples, seeds) and gives an array (samples,).
+    `statistic` takes an array (samples, seeds) for every method and task and returns an array (samples,).
     """
     random = np.random.default_rng(seed)
     redrawn = [
@@ -95,6 +95,6 @@ def _checked(tasks: Sequence[Sequence[float | None] | np.ndarray]) -> list[np.nd
 
 
 def _usable(values: Sequence[float | None] | np.ndarray) -> np.ndarray:
-    """The values that exist, as numbers; None and NaN mean that a measure has none."""
+    """The values that are neither None nor NaN."""
     numbers = np.array(values, dtype=np.float64).ravel()
     return numbers[np.isfinite(numbers)]

@@ -39,9 +39,8 @@ class ArrivalSearch:
     def least_steps(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The minimum numbers of actions (n, m) from `sources` (n, 2) to `targets` (m, 2), inf if unreachable.
 
-        At least one action is taken, even to a target beside its source.
-
-        The search ends when no new cell is reached; a target not reached by then counts as unreachable.
+        At least one action is taken, even if a target is within the tolerance of its source. The search ends when no
+        new cell is reached; a target not reached by then counts as unreachable.
         """
         boxes = _Boxes.around(targets, self.tolerance, self.lowest, self.highest)
         found = np.full((len(sources), len(targets)), np.inf)

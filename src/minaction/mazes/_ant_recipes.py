@@ -108,10 +108,18 @@ class AntRecipe:
         return after
 
 
+_NAVIGATE_LENGTHS = {"medium": (1001, 1000), "large": (1001, 1000), "giant": (2001, 500)}
+
 ANT_RECIPES = {
-    "ogbench-antmaze-medium-navigate": AntRecipe("medium", "navigate", 1001, 1000, 0.2),
-    "ogbench-antmaze-medium-stitch": AntRecipe("medium", "stitch", 201, 5000, 0.2),
-    "ogbench-antmaze-medium-explore": AntRecipe("medium", "explore", 501, 10_000, 1.0),
+    **{
+        f"ogbench-antmaze-{maze}-{recipe.behaviour}": recipe
+        for maze, (length, episodes) in _NAVIGATE_LENGTHS.items()
+        for recipe in (
+            AntRecipe(maze, "navigate", length, episodes, 0.2),
+            AntRecipe(maze, "stitch", 201, 5000, 0.2),
+            *([AntRecipe(maze, "explore", 501, 10_000, 1.0)] if maze != "giant" else []),
+        )
+    },
     "ogbench-antmaze-teleport-explore": AntRecipe("teleport", "explore", 501, 10_000, 1.0),
     "ogbench-antmaze-teleport-curated": AntRecipe("teleport", "explore", 501, 10_000, 1.0, random_holes=True),
 }

@@ -166,8 +166,8 @@ OGBENCH_LAYOUTS = {
 }
 """The mazes of OGBench's PointMaze; the ball is PointMaze's."""
 
-ANT_LAYOUTS = {"medium": OGBENCH_LAYOUTS["medium"], "teleport": _ogbench("teleport", _TELEPORT)}
-"""The mazes of OGBench's AntMaze that the paper uses; an ant keeps about as far from the walls as the ball."""
+ANT_LAYOUTS = {**OGBENCH_LAYOUTS, "teleport": _ogbench("teleport", _TELEPORT)}
+"""The mazes of OGBench's AntMaze; an ant keeps about as far from the walls as the ball."""
 
 POINT_MAZE_LAYOUTS = {name: _gymnasium_robotics(name, text) for name, text in (("umaze", _UMAZE), ("medium", _MEDIUM))}
 """The mazes of gymnasium-robotics' PointMaze."""

@@ -1,8 +1,9 @@
-"""What is minimised: one file per objective, each with its mathematics, behind one contract."""
+"""Objectives: what training minimises, one file each, with a common interface (`Objective`)."""
 
 from ._base import OBJECTIVES as OBJECTIVES
 from ._base import Objective as Objective
 from ._base import Terms as Terms
+from ._base import TrainingObjective as TrainingObjective
 from ._hilbert import Hilbert as Hilbert
 from ._maddist import MadDist as MadDist
 from ._make import make_objective as make_objective

@@ -1,4 +1,4 @@
-"""The contract between an objective (what is minimised) and the trainer (how)."""
+"""The interface between an objective (what is minimised) and the trainer (how)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._descriptions import describe
-from .._distance import Architecture, Distance
+from .._distance import Architecture
 from ..encoders import MLP, Encoder
 from ..errors import InputError
 from ..quasimetrics import Quasimetric, Simple
@@ -31,16 +31,130 @@ def _own() -> Mapping[str, Any]:
 
 
 OBJECTIVES: Registry[Any] = Registry("objective", "minaction.objectives", _own)
-"""Every objective by name, as published; a variant has its own name behind a hyphen."""
+"""Every objective by name, with its published settings; the name of a variant has a suffix after a hyphen."""
 
 
 @dataclass(frozen=True)
-class Objective(ABC):
-    """What is minimised: hyperparameters as fields, mathematics and source in the docstring.
+class TrainingObjective(ABC):
+    """What the trainer minimises: hyperparameters as fields, mathematics in the docstring.
 
-    A training step is: `sample` indices, `loss` with gradient with respect to the distance, one optimiser step,
+    A training step is: `sample` indices, `loss` with its gradient with respect to the network, one optimiser step,
     `advance`. All of it runs inside one compiled program, on an accelerator under `vmap` over seeds. `extra` is
-    whatever else the objective carries along (a target network, a multiplier).
+    any other state of the objective (a target network, a multiplier).
+    """
+
+    name: ClassVar[str]
+    adam_epsilon: ClassVar[float] = 1e-10
+    default_steps: ClassVar[int] = 50_000
+    """The number of steps to train for by default."""
+
+    learning_rate: float = 1e-4
+    clip_norm: float | None = 50.0
+    # At a constant learning rate the latest weights fluctuate: from one evaluation to the next, the Pearson correlation
+    # of five seeds of MadDist on CliffWalking changes by up to .007, and with averaged weights by up to .002.
+    averaging: float = 0.05
+
+    def __post_init__(self) -> None:
+        self.require_positive("learning_rate", "clip_norm")
+        self.require_not_negative("averaging")
+        if self.averaging > 1:
+            raise InputError(
+                f"averaging of {self.name} is a share of the training, from 0 to 1, but is {self.averaging}."
+            )
+
+    def require_positive(self, *names: str) -> None:
+        """Raise an `InputError` unless the fields called `names` are above 0 or None; NaN is refused."""
+        for name in names:
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InputError(f"{name} of {self.name} must be above 0, but is {value}.")
+
+    def require_not_negative(self, *names: str) -> None:
+        """Raise an `InputError` if one of the fields called `names` is below 0 or NaN."""
+        for name in names:
+            if not getattr(self, name) >= 0:
+                raise InputError(f"{name} of {self.name} must not be negative or NaN, but is {getattr(self, name)}.")
+
+    @property
+    @abstractmethod
+    def architecture(self) -> Any:
+        """Describes the network; has the methods `build` and `check` and the property `width` of `Architecture`."""
+
+    def hyperparameters(self) -> dict[str, Any]:
+        """All hyperparameters by name, as JSON values."""
+        return describe(self)
+
+    def optimiser(self, steps: int) -> optax.GradientTransformation:
+        """The optimiser for a training of `steps` steps."""
+        del steps  # for objectives with a schedule
+        return self.adam(self.learning_rate)
+
+    def adam(self, learning_rate: optax.ScalarOrSchedule) -> optax.GradientTransformation:
+        """Adam with this `learning_rate` and clipped gradients, over all parameters as one array.
+
+        That takes a few kernels instead of dozens.
+        """
+        adam = optax.adam(learning_rate, eps=self.adam_epsilon)
+        if self.clip_norm is None:
+            return optax.flatten(adam)
+        return optax.flatten(optax.chain(optax.clip_by_global_norm(self.clip_norm), adam))
+
+    def tables(self, data: Trajectories) -> Any:
+        """What `sample` needs to know about `data`, as NumPy arrays; made once, on the host."""
+        return EpisodeTable.of(data)
+
+    def more_states(self, tables: Any) -> np.ndarray | None:
+        """States (m, *shape) that batches use besides the recorded ones; their indices start at `data.num_states`.
+
+        `tables` is what the method of that name returned.
+        """
+        del tables
+        return None
+
+    def init(self, network: Any, /) -> Any:
+        """The initial value of `extra` for an untrained `network`."""
+        del network
+        return ()
+
+    @abstractmethod
+    def sample(self, key: PRNGKeyArray, tables: Any) -> Any:
+        """A batch drawn with `key` from `tables`: integer arrays are indices of states, others are plain numbers."""
+
+    @abstractmethod
+    def loss(
+        self, network: Any, /, extra: Any, batch: Any, states: States, progress: Float[Array, ""]
+    ) -> tuple[Float[Array, ""], Terms]:
+        """The value to minimise, and its terms by name.
+
+        Args:
+            network: the network in training.
+            extra: what `init` and `advance` returned.
+            batch: what `sample` returned.
+            states: gives embeddings and distances of the states in `batch`.
+            progress: the share of the training that is done, from 0 to 1.
+        """
+
+    def advance(self, network: Any, /, extra: Any, terms: Terms) -> Any:
+        """`extra` after an optimiser step, from the new `network` and the `terms` of the loss."""
+        del network, terms
+        return extra
+
+
+@dataclass(frozen=True)
+class Objective(TrainingObjective):
+    """What training a distance minimises: hyperparameters as fields, mathematics and source in the docstring.
+
+    A training step is: `sample` indices, `loss` with its gradient with respect to the distance, one optimiser step,
+    `advance`. `extra` is any other state of the objective (a target network, a multiplier). A subclass is a frozen
+    dataclass with a `name` that implements `sample` and `loss`, and whatever else it needs to change.
+
+    Args:
+        encoder: maps states to embeddings.
+        quasimetric: measures distances between embeddings.
+        learning_rate: the learning rate of Adam.
+        clip_norm: the global gradient norm at which gradients are clipped; None for no clipping.
+        averaging: the model has the mean of the weights over about this share of the latest steps; 0 for the latest
+            weights.
 
     >>> import minaction as ma
     >>> sorted(ma.MadDist().hyperparameters())[:3]
@@ -48,94 +162,22 @@ class Objective(ABC):
     """
 
     family: ClassVar[Registry[Any]] = OBJECTIVES
-    name: ClassVar[str]
     asymmetric_only: ClassVar[bool] = False
-    """Whether a symmetric distance would contradict what the objective is for."""
-    adam_epsilon: ClassVar[float] = 1e-10
-    default_steps: ClassVar[int] = 50_000
-    """How long to train unless told otherwise."""
+    """Whether the objective makes no sense with a symmetric quasimetric."""
 
     encoder: Encoder = field(default_factory=MLP)
     quasimetric: Quasimetric = field(default_factory=Simple)
-    learning_rate: float = 1e-4
-    clip_norm: float | None = 50.0
-    """Global gradient norm at which gradients are clipped; None for never."""
-    averaging: float = 0.05
-    """The model has the weights' mean over about the last this much of its steps; 0 for the very last weights. At a
-    constant learning rate these jump about: from one evaluation to the next, the Pearson correlation of five seeds of
-    MadDist on CliffWalking changes by up to .007, and averaged by up to .002."""
 
     def __post_init__(self) -> None:
         Architecture(self.encoder, self.quasimetric)  # refuses parts that do not fit each other
-        self.require_positive("learning_rate", "clip_norm")
-        self.require_not_negative("averaging")
-        if self.averaging > 1:
-            raise InputError(f"averaging of {self.name} is a part of the training, 0 to 1, but is {self.averaging}.")
+        super().__post_init__()
         if self.asymmetric_only and self.quasimetric.symmetric:
             raise InputError(
                 f"{self.name} learns an asymmetric distance, but {self.quasimetric.name!r} is symmetric; "
                 "choose a quasimetric such as 'iqe' or 'simple'."
             )
 
-    def require_positive(self, *names: str) -> None:
-        """Refuse fields that are not above 0 (NaN is not; None, where a field may be that, is let pass)."""
-        for name in names:
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise InputError(f"{name} of {self.name} must be above 0, but is {value}.")
-
-    def require_not_negative(self, *names: str) -> None:
-        """Refuse fields that are below 0 or NaN."""
-        for name in names:
-            if not getattr(self, name) >= 0:
-                raise InputError(f"{name} of {self.name} must not be negative or NaN, but is {getattr(self, name)}.")
-
     @property
     def architecture(self) -> Architecture:
-        """The shape of the distance it trains."""
+        """The descriptions of encoder and quasimetric."""
         return Architecture(self.encoder, self.quasimetric)
-
-    def hyperparameters(self) -> dict[str, Any]:
-        """All settings, as JSON can hold them."""
-        return describe(self)
-
-    def optimiser(self, steps: int) -> optax.GradientTransformation:
-        """How gradients become updates, over a training of `steps` steps."""
-        del steps  # for those with a schedule
-        return self.adam(self.learning_rate)
-
-    def adam(self, learning_rate: optax.ScalarOrSchedule) -> optax.GradientTransformation:
-        """Adam, gradients clipped, over all parameters as one array: a few kernels instead of dozens."""
-        adam = optax.adam(learning_rate, eps=self.adam_epsilon)
-        if self.clip_norm is None:
-            return optax.flatten(adam)
-        return optax.flatten(optax.chain(optax.clip_by_global_norm(self.clip_norm), adam))
-
-    def tables(self, data: Trajectories) -> Any:
-        """What `sample` needs to know of the data, as NumPy arrays; made once, on the host."""
-        return EpisodeTable.of(data)
-
-    def more_states(self, tables: Any) -> np.ndarray | None:
-        """States (m, *shape) beyond the recorded ones that batches name, by the indices from `data.num_states` on."""
-        del tables
-        return None
-
-    def init(self, distance: Distance) -> Any:
-        """What is carried along beside the distance."""
-        del distance
-        return ()
-
-    @abstractmethod
-    def sample(self, key: PRNGKeyArray, tables: Any) -> Any:
-        """A batch: integer arrays in it are indices of states, floating-point ones are numbers."""
-
-    @abstractmethod
-    def loss(
-        self, distance: Distance, extra: Any, batch: Any, states: States, progress: Float[Array, ""]
-    ) -> tuple[Float[Array, ""], Terms]:
-        """The value to minimise and its named parts; `progress` runs from 0 to 1 over the training."""
-
-    def advance(self, distance: Distance, extra: Any, terms: Terms) -> Any:
-        """What happens to `extra` after the optimiser's step."""
-        del distance, terms
-        return extra

@@ -23,14 +23,15 @@ from ._states import States
 from ._terms import expectile_weight, moved_towards
 
 
-# Inputs as they are: on CliffWalking that gives .73 Pearson after 1,000 steps, standardised ones .48 (published .76).
+# The published networks take inputs as they are, from 0 to 1 on grids: on CliffWalking that gives .73 Pearson after
+# 1,000 steps, standardised ones .48 (published .76). By range, grids stay as they are, and no unit matters.
 def hilbert_encoder(hidden: tuple[int, ...] = (512, 512)) -> Encoder:
     """Two networks side by side."""
-    return Ensemble(MLP(hidden=hidden, latent=32, activation="gelu", layer_norm=True, scaling="none"), size=2)
+    return Ensemble(MLP(hidden=hidden, latent=32, activation="gelu", layer_norm=True, scaling="range"), size=2)
 
 
 class HilbertBatch(NamedTuple):
-    """What one step looks at."""
+    """The states of one training step."""
 
     steps: Pairs
     goals: Int[Array, " n"]
@@ -40,15 +41,25 @@ class HilbertBatch(NamedTuple):
 class Hilbert(Objective):
     r"""L = sum over the networks k of E |expectile - 1(A < 0)| (r + gamma' V'_k(s', g) - V_k(s, g))^2, where
 
-    - V_k(s, g) = -||phi_k(s) - phi_k(g)||, and V'_k is its target, which moves by the fraction `polyak` after
-      every step; no gradient flows through it;
+    - V_k(s, g) = -||phi_k(s) - phi_k(g)||, and V'_k is its target, which moves towards V_k by the fraction
+      `polyak` after every step; no gradient flows through it;
     - r = -1 and gamma' = gamma, both 0 where s = g; for a transition that takes the time t, what t unit steps
       would give: r = -(1 - gamma^t) / (1 - gamma) and gamma' = gamma^t;
     - A = r + gamma' min_k V'_k(s', g) - mean_k V'_k(s, g) is the advantage;
-    - the goal g is with probability `future_fraction` a later state of the episode, geometrically far ahead
-      with parameter 1 - gamma, otherwise any state of the data set.
+    - with probability `future_fraction` the goal g is a later state of the episode, a geometrically distributed
+      number of steps ahead (parameter 1 - gamma); otherwise it is any state of the data set.
 
-    The distance is that of the mean of the networks' embeddings.
+    The learned distance is between means of the networks' embeddings.
+
+    Args:
+        encoder: an `Ensemble`; its members are the networks phi_k.
+        quasimetric: `L2`; no other is accepted.
+        batch_size: the number of transitions in a batch.
+        expectile: between 0 and 1; the closer to 1, the more optimistic the values.
+        discount: gamma, between 0 and 1.
+        polyak: how far the target moves in a step, above 0 and up to 1.
+        future_fraction: the probability of a goal from the same episode.
+        learning_rate, clip_norm, averaging: see `Objective`.
 
     >>> import minaction as ma
     >>> objective = ma.Hilbert(encoder=ma.Ensemble(ma.MLP(hidden=(256,), latent=64)), expectile=0.95)
@@ -66,7 +77,6 @@ class Hilbert(Objective):
     batch_size: int = 1024
     expectile: float = 0.9
     discount: float = 0.99
-    """gamma"""
     polyak: float = 0.005
     future_fraction: float = 0.625
 
@@ -74,16 +84,16 @@ class Hilbert(Objective):
         super().__post_init__()
         if not isinstance(self.quasimetric, L2):
             raise InputError(
-                f"{self.name} measures in a Hilbert space, so its metric is 'l2', not {self.quasimetric.name!r}."
+                f"{self.name} measures in a Hilbert space, so its metric must be 'l2', not {self.quasimetric.name!r}."
             )
         if not isinstance(self.encoder, Ensemble):
             raise InputError(
-                f"{self.name} trains several networks, so its encoder is an 'ensemble', not {self.encoder.name!r}."
+                f"{self.name} trains several networks, so its encoder must be an 'ensemble', not {self.encoder.name!r}."
             )
         self.require_positive("batch_size")
         self.require_not_negative("future_fraction")
         if not (0 < self.expectile < 1 and 0 < self.discount < 1 and 0 < self.polyak <= 1):
-            raise InputError(f"expectile, discount and polyak of {self.name} must lie between 0 and 1.")
+            raise InputError(f"expectile, discount and polyak of {self.name} must be between 0 and 1.")
         if self.future_fraction > 1:
             raise InputError(f"future_fraction of {self.name} is a probability, but is {self.future_fraction}.")
 

@@ -19,7 +19,7 @@ from ._terms import constraint_term, relative_error_term, separation_term
 
 
 class MadDistBatch(NamedTuple):
-    """What one step looks at."""
+    """The states of one training step."""
 
     pairs: Pairs
     near: Pairs
@@ -35,6 +35,16 @@ class MadDist(Objective):
     - L_c = sum relu(d(s_i, s_j) - t)^2 over pairs at most `constraint_horizon` apart (equation 8; the published
       curves need the sum over the batch, not the mean).
 
+    Args:
+        batch_size: the number of trajectory pairs, and of random pairs.
+        constraint_batch_size: the number of pairs in L_c.
+        separation_weight: w_r.
+        constraint_weight: w_c.
+        separation_limit: d_max, beyond which random pairs are no longer pushed apart.
+        trajectory_horizon: how many states apart the pairs of L_tau are at most.
+        constraint_horizon: how many states apart the pairs of L_c are at most; the paper's H_c.
+        encoder, quasimetric, learning_rate, clip_norm, averaging: see `Objective`.
+
     >>> import minaction as ma
     >>> objective = ma.MadDist(encoder=ma.MLP(hidden=(256,), latent=64), separation_weight=5.0)
     >>> objective.hyperparameters()["separation_weight"]
@@ -46,14 +56,10 @@ class MadDist(Objective):
     batch_size: int = 256
     constraint_batch_size: int = 1024
     separation_weight: float = 10.0
-    """w_r"""
     constraint_weight: float = 0.01
-    """w_c"""
     separation_limit: float = 500.0
-    """d_max"""
     trajectory_horizon: int = 500
     constraint_horizon: int = 6
-    """H_c"""
 
     def __post_init__(self) -> None:
         super().__post_init__()

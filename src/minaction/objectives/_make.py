@@ -1,4 +1,4 @@
-"""An objective from what a person says: an object, a class, a name; with settings changed."""
+"""An objective from an object, a class or a name, with some settings changed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from ._base import OBJECTIVES, Objective
 def make_objective(
     objective: Objective | type[Objective] | str, settings: Mapping[str, Any] = types.MappingProxyType({})
 ) -> Objective:
-    """The objective that is meant, with some of its fields, or of its parts', set otherwise.
+    """An objective, with some of its hyperparameters changed.
 
-    Values may be text, as on a command line.
+    Args:
+        objective: an instance, a class or the name of a registered objective such as "maddist".
+        settings: new values by the name of the field; `encoder.` and `quasimetric.` come before the names of their
+            fields. Values may be text, as on the command line.
 
     >>> import minaction as ma
     >>> found = ma.make_objective("maddist", {"separation_weight": "5", "encoder.fourier": "64", "quasimetric": "iqe"})

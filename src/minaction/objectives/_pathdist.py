@@ -1,8 +1,8 @@
 """PathDist: our own objective, and the default. Learn the shortest paths of the recording as a graph.
 
 `minaction.recorded` turns a recording into a graph of recorded, borrowed and straight steps, whose shortest paths are
-the best answer about recorded states that is known. A network that learns them answers about any state, at once, and
-keeps the laws of a quasimetric. docs/research.md has the measurements behind every choice made here.
+the best known answer about recorded states. A network that learns them answers about any state, at once, and
+keeps the laws of a quasimetric. docs/research-graph.md has the measurements behind every choice made here.
 """
 
 from __future__ import annotations
@@ -20,29 +20,14 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 from .._distance import Distance
 from .._image_axes import is_image
 from ..encoders import MLP, Encoder
+from ..quasimetrics._pairs import distances_both_ways
 from ..recorded import recorded_distance, sighted
 from ..trajectories import Trajectories
 from ._base import Objective, Terms
+from ._paths import Paths, shortest_paths
 from ._sampling import AnyArray, EpisodeTable, Pairs, below, trajectory_pairs
 from ._states import States
 from ._terms import excess
-
-
-class Paths(eqx.Module):
-    """Lengths of shortest paths from and to landmarks, and where landmarks and nodes lie among the recorded states.
-
-    Lengths are in typical steps, infinite where no path leads. Counts are arrays, so that tables of several data sets
-    can be padded and stacked.
-    """
-
-    landmarks: Int[AnyArray, " landmarks"]
-    nodes: Int[AnyArray, " nodes"]
-    from_landmarks: Float[AnyArray, "landmarks nodes"]
-    to_landmarks: Float[AnyArray, "landmarks nodes"]
-    num_landmarks: Int[AnyArray, ""]
-    num_nodes: Int[AnyArray, ""]
-    longest: Float[AnyArray, ""]
-    """The longest finite path."""
 
 
 class PathTables(eqx.Module):
@@ -56,30 +41,59 @@ class PathTables(eqx.Module):
 
 
 class PathBatch(NamedTuple):
-    """What one step looks at."""
+    """Some nodes and some landmarks, the lengths of the paths between them, and pairs that bound the distance."""
 
-    pairs: Pairs
+    nodes: Int[Array, " nodes"]
+    landmarks: Int[Array, " landmarks"]
+    to_landmarks: Float[Array, "nodes landmarks"]
+    from_landmarks: Float[Array, "nodes landmarks"]
+    to_coordinates: Float[Array, "nodes coordinates"]
+    from_coordinates: Float[Array, "nodes coordinates"]
     near: Pairs
+    mean: Float[Array, ""]
     longest: Float[Array, ""]
     step_time: Float[Array, ""]
 
 
 def _encoder() -> Encoder:
     """Small, because it is taught rather than left to find out, and as sharp as steps are long."""
-    return MLP(hidden=(256, 256), latent=256, fourier=128, fourier_sigma=1.7, fourier_unit="step")
+    return MLP(hidden=(256, 256), latent=256, fourier=128, fourier_sigma=1.7, fourier_unit="step", fourier_span=40.0)
 
 
 @dataclass(frozen=True)
 class PathDist(Objective):
-    r"""L = E ((d(s, s') - D) / (D + c))^2 + w_u E relu(1 - d(s, s') / l)^2 + w_b E relu(d(s_i, s_j) / t - 1)^2, with
+    r"""L = E m(d(s, s'), D) + w_e (1 - p) E m(e_k(s), D_k) + w_b E relu(d(s_i, s_j) - t)^2, with
 
-    - D the length of the shortest path from s to s' in the graph of the recording, one of them a landmark, in typical
-      steps; the first expectation runs over pairs with a path, the second over those without;
-    - c = `softening` steps: without it the shortest distances, whose relative error is largest, would rule;
-    - l = `beyond` times the longest path, to which pairs without a path are pushed apart;
-    - pairs seen at most `horizon` states apart in the third, t the time between them: no distance may exceed it.
+    - D the length of the shortest path from s to s' in the graph of the recording, one of them a landmark;
+    - m(d, D) = ((d - D) / (D + c))^2, and relu(1 - d / l)^2 where there is no path, l being `beyond` times the longest;
+      without the `softening` c the shortest distances, whose relative error is largest, would dominate;
+    - e_k the coordinates of the embedding, half of which are taught the distance to a landmark of their own, and half,
+      with the opposite sign, the distance from it; since they are to be subtracted, their errors are divided by c plus
+      the mean length. By the triangle inequality the greatest difference of such
+      coordinates never exceeds the distance, and it is exact where a shortest path goes on to a landmark. The greatest
+      difference alone passes its gradient to a single coordinate; this term shows every coordinate what to become, and
+      fades as training progresses (p from 0 to 1). Quasimetrics that are no greatest difference go without;
+    - pairs seen at most `horizon` states apart in the third term, t the time between them, which no distance exceeds.
 
-    The learning rate falls to nothing along half a cosine.
+    Lengths and times are in typical steps. All nodes of a batch are compared with all of its landmarks, since encoding
+    states costs more than comparing them. The learning rate falls to nothing along half a cosine.
+
+    Args:
+        encoder: of states.
+        quasimetric: between embeddings.
+        learning_rate: of Adam, at the start.
+        clip_norm: the global norm at which gradients are clipped; None for no clipping.
+        averaging: the share of the training over which the weights of the model are averaged.
+        batch_size: the number of nodes in a batch.
+        batch_landmarks: the number of landmarks in a batch.
+        bound_batch_size: the number of pairs for the third term.
+        landmarks: the number of landmarks.
+        nodes: the largest number of nodes whose paths from and to the landmarks are taught.
+        softening: c, in typical steps.
+        beyond: l, in lengths of the longest path.
+        embedding_weight: w_e.
+        bound_weight: w_b.
+        horizon: the largest number of steps between the states of a pair of the third term.
 
     >>> import minaction as ma
     >>> objective = ma.PathDist(encoder=ma.MLP(hidden=(256,), latent=64), landmarks=100)
@@ -94,22 +108,28 @@ class PathDist(Objective):
     learning_rate: float = 1e-3
     clip_norm: float | None = 10.0
     averaging: float = 0.0  # the falling learning rate does as much
-    batch_size: int = 1024
-    bound_batch_size: int = 256
+    batch_size: int = 512
+    batch_landmarks: int = 16
+    bound_batch_size: int = 128
     landmarks: int = 300
     nodes: int = 20_000
     softening: float = 5.0
     beyond: float = 2.0
-    unreachable_weight: float = 1.0
-    """w_u"""
-    bound_weight: float = 0.1
-    """w_b"""
+    embedding_weight: float = 1.0
+    bound_weight: float = 0.004
     horizon: int = 6
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("batch_size", "bound_batch_size", "landmarks", "nodes", "softening", "beyond", "horizon")
-        self.require_not_negative("unreachable_weight", "bound_weight")
+        self.require_positive("batch_size", "batch_landmarks", "bound_batch_size", "landmarks", "nodes")
+        self.require_positive("softening", "beyond", "horizon")
+        self.require_not_negative("embedding_weight", "bound_weight")
+
+    @property
+    def _coordinates(self) -> int:
+        """How many landmarks have a pair of coordinates of their own, if there are so many."""
+        taught = self.quasimetric.greatest_difference and self.embedding_weight > 0
+        return self.encoder.latent_size // 2 if taught else 0
 
     def optimiser(self, steps: int) -> optax.GradientTransformation:
         return self.adam(optax.cosine_decay_schedule(self.learning_rate, steps))
@@ -117,58 +137,58 @@ class PathDist(Objective):
     def tables(self, data: Trajectories) -> PathTables:
         images = is_image(data.state_shape)
         graph = recorded_distance(sighted(data) if images else data)
-        unseen = np.empty((0, *data.state_shape), data.states.dtype) if images else graph.unseen  # nobody can draw them
-        step_time = graph.typical_time / graph.steps
-        rows = np.concatenate([graph.rows, data.num_states + np.arange(len(unseen))])
-        chosen = np.random.default_rng(0).permutation(len(rows))[: self.nodes]
-        landmarks = chosen[: self.landmarks]
-        if graph.repeats:
-            states = graph.nodes if images else np.concatenate([graph.nodes, unseen])
-            there = graph.pairwise(states[landmarks], states[chosen])
-            back = graph.pairwise(states[chosen], states[landmarks]).T
-        else:
-            # To arrive near a state is not enough here: then distances would not add up, and no quasimetric could fit.
-            there = graph.from_nodes(landmarks, meet=True)[:, chosen]
-            back = graph.to_nodes(landmarks, meet=True)[:, chosen]
-        there, back = (lengths.astype(np.float32) / np.float32(step_time) for lengths in (there, back))
-        paths = Paths(
-            landmarks=rows[landmarks].astype(np.int32),
-            nodes=rows[chosen].astype(np.int32),
-            from_landmarks=there,  # type: ignore[arg-type]
-            to_landmarks=back,  # type: ignore[arg-type]
-            num_landmarks=np.asarray(len(landmarks), np.int32),
-            num_nodes=np.asarray(len(chosen), np.int32),
-            longest=np.asarray(there.max(initial=1.0, where=np.isfinite(there)), np.float32),
-        )
-        return PathTables(EpisodeTable.of(data), paths, np.asarray(step_time, np.float32), unseen)  # type: ignore[arg-type]
+        unseen = graph.unseen[:0] if images else graph.unseen  # an image that nobody recorded, nobody can draw
+        paths = shortest_paths(graph, unseen, data.num_states, self.landmarks, self.nodes)
+        step_time = np.asarray(graph.typical_time / graph.steps, np.float32)
+        more = np.empty((0, *data.state_shape), data.states.dtype) if images else unseen
+        return PathTables(EpisodeTable.of(data), paths, step_time, more)  # type: ignore[arg-type]
 
     def more_states(self, tables: PathTables) -> np.ndarray | None:
         return np.asarray(tables.unseen) if len(tables.unseen) else None
 
     def sample(self, key: PRNGKeyArray, tables: PathTables) -> PathBatch:
-        pair_key, near_key = jax.random.split(key)
-        paths, bits = tables.paths, jax.random.bits(pair_key, (3, self.batch_size))
-        landmark, node = below(bits[0], paths.num_landmarks), below(bits[1], paths.num_nodes)
-        away = bits[2] < jnp.uint32(1 << 31)
-        length = jnp.where(away, paths.from_landmarks[landmark, node], paths.to_landmarks[landmark, node])
-        here, there = jnp.asarray(paths.landmarks)[landmark], jnp.asarray(paths.nodes)[node]
-        pairs = Pairs(jnp.where(away, here, there), jnp.where(away, there, here), length)
-        near = trajectory_pairs(near_key, tables.episodes, self.bound_batch_size, self.horizon)
-        return PathBatch(pairs, near, jnp.asarray(paths.longest), jnp.asarray(tables.step_time))
+        node_key, landmark_key, near_key = jax.random.split(key, 3)
+        paths = jax.tree.map(jnp.asarray, tables.paths)
+        node = below(jax.random.bits(node_key, (self.batch_size,)), paths.num_nodes)
+        landmark = below(jax.random.bits(landmark_key, (self.batch_landmarks,)), paths.num_landmarks)
+        to_landmarks, from_landmarks = paths.to_landmarks[node], paths.from_landmarks[node]
+        return PathBatch(
+            nodes=paths.nodes[node],
+            landmarks=paths.landmarks[landmark],
+            to_landmarks=to_landmarks[:, landmark],
+            from_landmarks=from_landmarks[:, landmark],
+            to_coordinates=to_landmarks[:, : self._coordinates],
+            from_coordinates=from_landmarks[:, : self._coordinates],
+            near=trajectory_pairs(near_key, tables.episodes, self.bound_batch_size, self.horizon),
+            mean=paths.mean,
+            longest=paths.longest,
+            step_time=jnp.asarray(tables.step_time),
+        )
 
     def loss(
         self, distance: Distance, extra: Any, batch: PathBatch, states: States, progress: Float[Array, ""]
     ) -> tuple[Float[Array, ""], Terms]:
-        del extra, progress
-        found, near = states.distances(
-            distance, (batch.pairs.first, batch.pairs.second), (batch.near.first, batch.near.second)
+        del extra
+        nodes, landmarks, first, second = states.embed(
+            distance.encoder, batch.nodes, batch.landmarks, batch.near.first, batch.near.second
         )
-        found, length = found / batch.step_time, batch.pairs.elapsed
+        nodes, landmarks = nodes / batch.step_time, landmarks / batch.step_time
+        away, back = distances_both_ways(distance.quasimetric, nodes, landmarks)
+        lost = self.beyond * batch.longest
+        path = self._misfit(back, batch.to_landmarks.T, lost) + self._misfit(away, batch.from_landmarks.T, lost)
+        near = distance.quasimetric(first, second)
+        bound = jnp.mean((excess(near, batch.near.elapsed) / batch.step_time) ** 2)
+        value, terms = path + self.bound_weight * bound, {"path": path, "bound": bound}
+        if count := batch.to_coordinates.shape[1]:
+            to, away_from = nodes[:, :count], -nodes[:, -count:]
+            embedding = self._misfit(to, batch.to_coordinates, lost, batch.mean)
+            embedding += self._misfit(away_from, batch.from_coordinates, lost, batch.mean)
+            value, terms = value + self.embedding_weight * (1 - progress) * embedding, terms | {"embedding": embedding}
+        return value, terms
+
+    def _misfit(self, found: Array, length: Array, lost: Array, usual: Array | None = None) -> Float[Array, ""]:
+        """Half the mean of m, as every length is taught both ways; errors relative to each length or to `usual`."""
         reachable = jnp.isfinite(length)
         known = jnp.where(reachable, length, 0.0)
-        path = jnp.mean(jnp.where(reachable, ((found - known) / (known + self.softening)) ** 2, 0.0))
-        apart = jax.nn.relu(1.0 - found / (self.beyond * batch.longest)) ** 2
-        unreachable = jnp.mean(jnp.where(reachable, 0.0, apart))
-        bound = jnp.mean((excess(near, batch.near.elapsed) / batch.step_time / self.softening) ** 2)
-        value = path + self.unreachable_weight * unreachable + self.bound_weight * bound
-        return value, {"path": path, "unreachable": unreachable, "bound": bound}
+        relative = (found - known) / ((known if usual is None else usual) + self.softening)
+        return 0.5 * jnp.mean(jnp.where(reachable, relative, jax.nn.relu(1.0 - found / lost)) ** 2)

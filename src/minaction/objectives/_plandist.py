@@ -23,8 +23,14 @@ class PlanDist(Objective):
     r"""L = E [(d(s_i, s_j) - t)^2 + w_c relu(d(s_i, s_j) - t)^2] / t^2 over pairs on a trajectory.
 
     Equation 4 of Steccanella, Evans, Şimşek and Jonsson, "Learning the Minimum Action Distance", with the
-    division by t^2 of the original; t = t_j - t_i. One expectation over the batch holds both terms, so both
-    are means. The metric is L1; "plandist-simple" is the preset with the simple quasimetric instead.
+    division by t^2 of the original; t = t_j - t_i. Both terms are means over the batch. The metric is L1;
+    "plandist-simple" is the preset with the simple quasimetric instead.
+
+    Args:
+        batch_size: the number of pairs in a batch.
+        constraint_weight: w_c.
+        trajectory_horizon: how many states apart the pairs are at most.
+        encoder, quasimetric, learning_rate, clip_norm, averaging: see `Objective`.
 
     >>> import minaction as ma
     >>> objective = ma.PlanDist(encoder=ma.MLP(hidden=(256,), latent=64), trajectory_horizon=100)
@@ -37,7 +43,6 @@ class PlanDist(Objective):
     quasimetric: Quasimetric = field(default_factory=L1)
     batch_size: int = 256
     constraint_weight: float = 0.01
-    """w_c"""
     trajectory_horizon: int = 500
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""QRL: push random pairs apart as far as the observed transitions allow, by a Lagrangian.
+"""QRL: push random pairs apart as far as the observed transitions allow, with a Lagrange multiplier.
 
 Wang, Torralba, Isola and Zhang, "Optimal Goal-Reaching Reinforcement Learning via Quasimetric Learning",
 2023.
@@ -34,14 +34,14 @@ def qrl_encoder(
 
 
 class QRLBatch(NamedTuple):
-    """What one step looks at."""
+    """The states of one training step."""
 
     steps: Pairs
     random: Int[Array, " n"]
 
 
 class Multiplier(NamedTuple):
-    """The Lagrange multiplier, softplus(raw), and the optimiser that moves it."""
+    """The Lagrange multiplier, softplus(raw), and the state of its optimiser."""
 
     raw: Float[Array, ""]
     optimiser: optax.OptState
@@ -62,7 +62,16 @@ class QRL(Objective):
     expectation and observed transitions, t_i,i+1 long, in the second. lambda is the softplus of a free
     parameter, which ascends with an Adam of its own in the step in which the model descends. (alpha, beta) is
     (15, 0.1) for short horizons and (500, 0.01) for long ones (preset "qrl-long"). As in the original,
-    gradients are not clipped, and each random state serves twice: as s of one pair and as s' of the next.
+    gradients are not clipped, and each random state is used twice: as s of one pair and as s' of the next.
+
+    Args:
+        batch_size: the number of transitions, and of random pairs; at least 2.
+        push_offset: alpha, the distance beyond which random pairs are hardly pushed apart any more.
+        push_sharpness: beta.
+        tolerance: eps, how far a transition may exceed its recorded time.
+        initial_multiplier: lambda before the first step.
+        multiplier_learning_rate: the learning rate of lambda's own Adam.
+        encoder, quasimetric, learning_rate, clip_norm, averaging: see `Objective`.
 
     >>> import minaction as ma
     >>> objective = ma.QRL(encoder=ma.MLP(hidden=(256,), latent=64), push_offset=500.0)
@@ -79,11 +88,8 @@ class QRL(Objective):
     clip_norm: float | None = None
     batch_size: int = 1024
     push_offset: float = 15.0
-    """alpha"""
     push_sharpness: float = 0.1
-    """beta"""
     tolerance: float = 0.25
-    """eps"""
     initial_multiplier: float = 0.01
     multiplier_learning_rate: float = 0.01
 
@@ -127,7 +133,8 @@ class QRL(Objective):
 
     def advance(self, distance: Distance, extra: Multiplier, terms: Terms) -> Multiplier:
         del distance
-        descent = -terms["violation"] * jax.nn.sigmoid(extra.raw)  # of -lambda violation with respect to raw
+        # The gradient of -lambda * violation with respect to raw.
+        descent = -terms["violation"] * jax.nn.sigmoid(extra.raw)
         update, optimiser = self._multiplier_optimiser().update(descent, extra.optimiser)
         return Multiplier(optax.apply_updates(extra.raw, update), optimiser)  # type: ignore[arg-type]
 

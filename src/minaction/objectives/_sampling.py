@@ -1,4 +1,4 @@
-"""Which states to look at: pairs on a trajectory, transitions, any states; indices, drawn on the device."""
+"""Sampling of indices on the device: pairs on a trajectory, transitions, any states."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Pairs(NamedTuple):
 
 
 class EpisodeTable(eqx.Module):
-    """Where the episodes lie: all that sampling needs to know about a data set.
+    """Where episodes begin and how long they are: all that sampling needs to know about a data set.
 
-    Episodes of a single state hold no pair and come last; `usable` counts those before them. Counts are
+    Episodes of a single state contain no pair and come last; `usable` counts those before them. Counts are
     arrays, so that tables of several data sets can be padded and stacked.
     """
 
@@ -43,7 +43,9 @@ class EpisodeTable(eqx.Module):
         order = np.argsort(data.lengths < 2, kind="stable")
         times = None
         if data.times is not None:  # relative to the episode's start, so that float32 keeps them apart
-            times = (data.times - np.repeat(data.times[data.offsets[:-1]], data.lengths)).astype(np.float32)
+            times = data.times
+            if times.dtype != np.float32:  # which are from there already
+                times = (times - np.repeat(times[data.offsets[:-1]], data.lengths)).astype(np.float32)
         return cls(
             starts=data.offsets[:-1][order].astype(np.int32),
             lengths=data.lengths[order].astype(np.int32),
@@ -60,7 +62,7 @@ class EpisodeTable(eqx.Module):
 
 
 def trajectory_pairs(key: PRNGKeyArray, table: EpisodeTable, count: int, horizon: int | None = None) -> Pairs:
-    """An episode uniformly, i in it uniformly, j uniformly among the states after i, at most `horizon` on."""
+    """`count` pairs (i, j): an episode is drawn uniformly, then i in it, then j among the `horizon` states after i."""
     bits = jax.random.bits(key, (3, count))
     first, left = _states_with_successor(bits[0], bits[1], table)
     gap = 1 + below(bits[2], left if horizon is None else jnp.minimum(left, horizon))
@@ -68,12 +70,12 @@ def trajectory_pairs(key: PRNGKeyArray, table: EpisodeTable, count: int, horizon
 
 
 def any_states(key: PRNGKeyArray, table: EpisodeTable, count: int) -> Int[Array, " n"]:
-    """States drawn uniformly from the whole data set."""
+    """`count` states drawn uniformly from the whole data set."""
     return below(jax.random.bits(key, (count,)), table.num_states)
 
 
 def transitions(key: PRNGKeyArray, table: EpisodeTable, count: int) -> Pairs:
-    """Observed one-step transitions: an episode uniformly, then a step in it uniformly."""
+    """`count` observed transitions: an episode is drawn uniformly, then a step in it."""
     return trajectory_pairs(key, table, count, horizon=1)
 
 
@@ -104,9 +106,9 @@ def transitions_with_goals(
 def below(bits: UInt32[Array, "*n"], bound: Int[AnyArray, "*#n"]) -> Int[Array, "*n"]:
     """Uniform integers from 0 to bound - 1: floor(bits * bound / 2^32), from random 32-bit words.
 
-    Bounds differ from one draw to the next here, and `jax.random.randint` would compute for each array of them several
-    random arrays in kernels of their own, which took a fifth of a training step on a GPU. No value's probability is off
-    by more than a factor of bound / 2^32.
+    Bounds differ from draw to draw. For an array of bounds, `jax.random.randint` computes several random arrays in
+    separate kernels, which took a fifth of a training step on a GPU. No value's probability is off by more than a
+    factor of bound / 2^32.
     """
     bound = jnp.asarray(bound).astype(jnp.uint32)
     high, low = bits >> 16, bits & 0xFFFF
@@ -119,7 +121,7 @@ def below(bits: UInt32[Array, "*n"], bound: Int[AnyArray, "*#n"]) -> Int[Array, 
 def _states_with_successor(
     episode_bits: UInt32[Array, " n"], first_bits: UInt32[Array, " n"], table: EpisodeTable
 ) -> tuple[Int[Array, " n"], Int[Array, " n"]]:
-    """An episode uniformly, then one of its states but the last uniformly; and how many states follow it."""
+    """A state with a successor (an episode is drawn uniformly, then a state in it), and how many states follow it."""
     episode = below(episode_bits, table.usable)
     start, length = table.starts[episode], table.lengths[episode]
     offset = below(first_bits, length - 1)

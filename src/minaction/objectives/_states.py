@@ -1,8 +1,8 @@
-"""How an objective looks at recorded states: by index, through an encoder, each call one batched pass.
+"""How an objective sees recorded states: by index, through an encoder, in one batched pass per call.
 
-An index always means a row of `Trajectories.states`. Two ways lead from indices to embeddings, with the same gradients:
-`RecordedStates` encodes the rows that were asked for; `TabulatedStates` encodes every different state once and looks
-the embeddings up, which is far cheaper where a data set has fewer different states than a batch has rows.
+An index always refers to a row of `Trajectories.states`. There are two ways from indices to embeddings, with the same
+gradients: `RecordedStates` encodes the rows that are asked for; `TabulatedStates` encodes every distinct state once and
+looks the embeddings up, which is far cheaper where a data set has fewer distinct states than a batch has rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..quasimetrics._blocks import different_pairs
 from ..quasimetrics._pairs import distances_of_rows
 from ..trajectories import Trajectories
 
-# Repetitions are found with a table of all pairs of states; where it is this many times a batch, few pairs repeat.
+# Repeated pairs are found with a table of all pairs of states; where it is this many times the batch, few repeat.
 _TABLE_PER_PAIR = 64
 
 Encode = Callable[[Shaped[Array, " rows *shape"]], Float[Array, "rows latent"]]
@@ -40,10 +40,10 @@ class States(eqx.Module):
     def distances(
         self, distance: Distance, *pairs: Pair, ring: Int[Array, " n"] | None = None
     ) -> tuple[Float[Array, ...], ...]:
-        """d(first, second) of several arrays of pairs, in one pass through the encoder and the quasimetric.
+        """d(first, second) for several arrays of pairs, in one pass through the encoder and the quasimetric.
 
-        With a `ring` of states also the distance from each of them to the one before it, which comes last; it is
-        cheaper than the same pairs, as every state is encoded once.
+        With a `ring` of states, the last result is the distance from each of them to the one before it. That is cheaper
+        than passing the same pairs, as every state is encoded once.
         """
         first, second = _joined(pairs)
         if ring is None:
@@ -55,7 +55,7 @@ class States(eqx.Module):
 
     @abstractmethod
     def same(self, first: Int[Array, "*n"], second: Int[Array, "*n"]) -> Bool[Array, "*n"]:
-        """Whether two indices mean equal states, be they recorded at different times."""
+        """Whether two indices refer to equal states, possibly recorded at different times."""
 
 
 class RecordedStates(States):
@@ -74,12 +74,12 @@ class RecordedStates(States):
 
 
 class TabulatedStates(States):
-    """A table of the different states, and which of them each recorded row is."""
+    """A table of the distinct states, and which of them each recorded row is."""
 
     table: Shaped[Array | np.ndarray, " distinct *shape"]
     row: Int[Array | np.ndarray, " rows"]
     on_cpu: bool = eqx.field(static=True, default=False)
-    """Whether to look pairs up and measure them a few at a time, which only a CPU's cache makes quicker."""
+    """Whether to look up and measure a few pairs at a time, which is faster only on a CPU, because of its cache."""
 
     def embed(self, encode: Encode, *indices: Int[Array, ...]) -> tuple[Float[Array, "... latent"], ...]:
         rows = self.row[jnp.concatenate([index.ravel() for index in indices])]
@@ -105,14 +105,14 @@ class TabulatedStates(States):
 
 
 def as_recorded(data: Trajectories, more: np.ndarray | None, devices: Devices, units: Units) -> RecordedStates:
-    """All recorded rows, and behind them those that an objective adds."""
+    """All recorded rows, followed by those that an objective adds."""
     return RecordedStates(units.centred(with_more(data.states, more)), devices)  # type: ignore[arg-type]
 
 
 def as_table(
     data: Trajectories, more: np.ndarray | None, on_cpu: bool = False, units: Units = ORDINARY
 ) -> TabulatedStates:
-    """The different states of a data set, and behind them those that an objective adds."""
+    """The distinct states of a data set, followed by those that an objective adds."""
     index = data.distinct.index
     if more is not None:
         index = np.concatenate([index, len(data.distinct) + np.arange(len(more), dtype=index.dtype)])
@@ -120,7 +120,7 @@ def as_table(
 
 
 def with_more(states: np.ndarray, more: np.ndarray | None) -> np.ndarray:
-    """States, and behind them more of the same type."""
+    """`states` followed by `more`, in the type of `states`."""
     return states if more is None else np.concatenate([states, more.astype(states.dtype)])
 
 
@@ -144,8 +144,9 @@ def _look_up_backward(saved: tuple[Array, Array], gradient: Array) -> tuple[Arra
         chosen = (rows[None, :] == jnp.arange(len(table))[:, None]).astype(gradient.dtype)
         return jnp.matmul(chosen, gradient, precision=jax.lax.Precision.HIGHEST)
 
-    # A CPU adds rows one after the other: quick, and always in the same order. An accelerator's threads add in an order
-    # of their own every time, which would change the last bit; there a matrix product does the same sum in a fixed one.
+    # A CPU adds rows one after the other: fast, and always in the same order. An accelerator's threads add in an order
+    # that changes from run to run, and with it the last bits; there a matrix product computes the same sum in a fixed
+    # order.
     return jax.lax.platform_dependent(rows, gradient, cpu=scatter, default=multiply), None
 
 
@@ -167,6 +168,6 @@ def _joined(pairs: tuple[Pair, ...]) -> Pair:
 
 
 def _apart(found: Array, pairs: tuple[Pair, ...]) -> tuple[Array, ...]:
-    """What was found for joined pairs, in their shapes."""
+    """Results for joined pairs, split into the shapes of `pairs`."""
     ends = np.cumsum([pair[0].size for pair in pairs])
     return tuple(part.reshape(pair[0].shape) for part, pair in zip(jnp.split(found, ends[:-1]), pairs, strict=True))

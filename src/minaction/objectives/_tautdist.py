@@ -1,7 +1,7 @@
 """TautDist: our own objective. Pull every pair of states apart until the observed steps between them are taut.
 
 The minimum action distance is the largest distance that no observed step exceeds (the paper's theorem 1): knots joined
-by strings, one per observed step, pulled apart until the shortest way is taut. docs/research.md has the measurements
+by strings, one per observed step, pulled apart until the shortest path is taut. docs/research.md has the measurements
 behind every choice made here.
 """
 
@@ -18,6 +18,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from .._distance import Distance
+from .._units import step_time
 from ..encoders import MLP, Encoder
 from ..errors import InputError
 from ..trajectories import Trajectories
@@ -28,10 +29,11 @@ from ._terms import excess
 
 
 class DistinctBounds(eqx.Module):
-    """Every ordered pair of different states seen within the horizon, once, with the least time it was seen to take.
+    """Every ordered pair of different states observed within the horizon, once, with its shortest observed time.
 
-    `anchors` has one row of the data for each different state. Sampling from these tables, a step that was seen
-    once in ten thousand counts as much as one seen every time: rare steps are what shortest ways are made of.
+    `anchors` has one row of the data for each distinct state. When sampling from these tables, a transition that was
+    observed once in ten thousand steps counts as much as one observed at every step: shortest paths consist of rare
+    transitions.
     """
 
     pairs: Pairs
@@ -41,7 +43,7 @@ class DistinctBounds(eqx.Module):
 
 
 class TautTables(eqx.Module):
-    """What sampling needs: the episodes; where states repeat, their distinct pairs; and the time of a typical step."""
+    """What sampling needs: the episodes, the distinct pairs where states repeat, and the time of a typical step."""
 
     episodes: EpisodeTable
     bounds: DistinctBounds | None
@@ -49,7 +51,7 @@ class TautTables(eqx.Module):
 
 
 class TautBatch(NamedTuple):
-    """What one step looks at."""
+    """The states of one training step."""
 
     near: Pairs
     random: Int[Array, "2 n"]
@@ -60,15 +62,28 @@ class TautBatch(NamedTuple):
 class TautDist(Objective):
     r"""L = E relu(1 - d(s, s') / l)^2 + lambda E relu((d(s_i, s_j) - t) / t_1)^2, with
 
-    - random states s, s' in the first expectation and pairs seen at most `horizon` states apart in the second, t the
-      time between them and t_1 the time of a typical step;
-    - l = `reach` times the median distance of random pairs, followed as it grows: the pull is as strong in a small
-      world as in a large one, and pairs that nothing holds together settle at l instead of drifting off;
+    - random states s, s' in the first expectation and pairs observed at most `horizon` states apart in the second, t
+      the time between them and t_1 the time of a typical step;
+    - l = `reach` times a running estimate of the median distance of random pairs: the pull is as strong in a small
+      world as in a large one, and pairs that nothing holds together settle at l instead of drifting apart;
     - lambda rising geometrically from `slack_stiffness` to `taut_stiffness` between a tenth and seven tenths of the
-      training, so that the shape is found while the strings are soft and the lengths once they are hard;
+      training, so that the shape is found while the strings are soft and the lengths once they are stiff;
     - a learning rate that falls over the second half: a one-sided penalty turns jitter into bias.
 
-    Where states repeat, both expectations run over distinct states and distinct pairs, not over visits.
+    Where states repeat, both expectations are over distinct states and distinct pairs, not over visits.
+
+    Args:
+        learning_rate: that of the first half of the training.
+        final_learning_rate: where a cosine decay over the second half ends.
+        batch_size: the number of random pairs.
+        bound_batch_size: the number of observed pairs.
+        horizon: how many states apart observed pairs are at most.
+        reach: above 1, or half of all pairs would not be pulled at all.
+        slack_stiffness: lambda up to a tenth of the training.
+        taut_stiffness: lambda from seven tenths of the training on.
+        most_distinct: the number of distinct states up to which distinct pairs are tabulated; beyond it, visits are
+            sampled.
+        encoder, quasimetric, clip_norm, averaging: see `Objective`.
 
     >>> import minaction as ma
     >>> objective = ma.TautDist(encoder=ma.MLP(hidden=(256,), latent=64), reach=2.0)
@@ -82,7 +97,7 @@ class TautDist(Objective):
     learning_rate: float = 3e-4
     final_learning_rate: float = 6e-6
     clip_norm: float | None = 10.0
-    averaging: float = 0.0  # the falling learning rate does as much
+    averaging: float = 0.0  # the falling learning rate has the same effect
     batch_size: int = 512
     bound_batch_size: int = 1024
     horizon: int = 6
@@ -90,7 +105,6 @@ class TautDist(Objective):
     slack_stiffness: float = 4.0
     taut_stiffness: float = 150.0
     most_distinct: int = 4096
-    """Up to how many different states are looked up as distinct pairs; above that, visits are sampled."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -112,11 +126,11 @@ class TautDist(Objective):
         return TautTables(
             EpisodeTable.of(data),
             distinct_bounds(data, self.horizon) if few else None,
-            np.asarray(_step_time(data), np.float32),
+            np.asarray(step_time(data), np.float32),
         )
 
     def init(self, distance: Distance) -> Float[Array, ""]:
-        """The median distance of random pairs in typical steps, found from 1 on as training goes."""
+        """The estimate of the median distance of random pairs, in typical steps; it starts at 1."""
         del distance
         return jnp.ones(())
 
@@ -157,17 +171,17 @@ class TautDist(Objective):
 
     def advance(self, distance: Distance, extra: Float[Array, ""], terms: Terms) -> Float[Array, ""]:
         del distance
-        # A median needs no sorting to be followed: up by a little where more than half lie above it, else down.
+        # Tracking a median needs no sorting: raise it a little if more than half lie above it, else lower it.
         return extra * jnp.exp(0.02 * (2 * terms["above_median"] - 1))
 
     def stiffness(self, progress: Float[Array, ""]) -> Float[Array, ""]:
-        """lambda at this point of the training."""
+        """lambda when `progress`, from 0 to 1, of the training is done."""
         risen = jnp.clip((progress - 0.1) / 0.6, 0, 1)
         return self.slack_stiffness * (self.taut_stiffness / self.slack_stiffness) ** risen
 
 
 def distinct_bounds(data: Trajectories, horizon: int) -> DistinctBounds:
-    """The table of a data set whose states repeat."""
+    """The table of a data set whose states repeat, with pairs at most `horizon` states apart."""
     which = data.distinct.index.astype(np.int64)
     episode = np.repeat(np.arange(data.num_episodes), data.lengths)
     first, second = [], []
@@ -190,13 +204,3 @@ def distinct_bounds(data: Trajectories, horizon: int) -> DistinctBounds:
         anchors.astype(np.int32),
         np.asarray(len(anchors), np.int32),
     )
-
-
-def _step_time(data: Trajectories) -> float:
-    """The median time of one recorded step."""
-    if data.times is None:
-        return 1.0
-    steps = np.diff(data.times)
-    inside = np.ones(len(steps), dtype=bool)
-    inside[data.offsets[1:-1] - 1] = False
-    return float(np.median(steps[inside]))

@@ -1,4 +1,4 @@
-"""TDMadDist: MadDist with bootstrapped targets from a slowly following copy of the distance.
+"""TDMadDist: MadDist with bootstrapped targets from a slowly updated copy of the distance.
 
 Steccanella, Evans, Şimşek and Jonsson, "Learning the Minimum Action Distance", section 6.2.
 """
@@ -21,7 +21,10 @@ from ._terms import constraint_term, moved_towards, relative_error_term
 
 
 class TDMadDistBatch(NamedTuple):
-    """What one step looks at; `following` are the states `step_time` after the first ones of `pairs`."""
+    """The states of one training step.
+
+    `following` are the states `step_time` after the first ones of `pairs`.
+    """
 
     pairs: Pairs
     following: Int[Array, " n"]
@@ -40,9 +43,19 @@ class TDMadDist(Objective):
     - L_r' = E (d(s_i, s_r) / (t_i,i+1 + d'(s_i+1, s_r)) - 1)^2 over transitions and random states s_r,
     - L_c = sum relu(d(s_i, s_j) - t_ij)^2 over pairs at most `constraint_horizon` apart, as in MadDist.
 
-    After every step the target moves by the fraction `polyak` of its difference to d; no gradient flows
+    After every step the target moves towards d by the fraction `polyak` of their difference; no gradient flows
     through it. The defaults are the values that reproduce the published curves; those of the published table
     (w_r = 1, w_c = 0.01, polyak = 0.005) are the preset "tdmaddist-paper-table".
+
+    Args:
+        batch_size: the number of trajectory pairs, and of transitions with a random goal.
+        constraint_batch_size: the number of pairs in L_c.
+        random_goal_weight: w_r.
+        constraint_weight: w_c.
+        polyak: how far the target moves in a step, above 0 and up to 1; the paper's beta.
+        trajectory_horizon: how many states apart the pairs of L_tau' are at most.
+        constraint_horizon: how many states apart the pairs of L_c are at most; the paper's H_c.
+        encoder, quasimetric, learning_rate, clip_norm, averaging: see `Objective`.
 
     >>> import minaction as ma
     >>> objective = ma.TDMadDist(encoder=ma.MLP(hidden=(256,), latent=64), polyak=0.01)
@@ -56,14 +69,10 @@ class TDMadDist(Objective):
     batch_size: int = 256
     constraint_batch_size: int = 1024
     random_goal_weight: float = 2.0
-    """w_r"""
     constraint_weight: float = 0.001
-    """w_c"""
     polyak: float = 0.05
-    """How far the target moves in a step; the paper's beta."""
     trajectory_horizon: int = 50
     constraint_horizon: int = 6
-    """H_c"""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,4 +1,4 @@
-"""The pieces that losses are made of: pure functions of distances and elapsed times."""
+"""Terms of the losses: pure functions of distances and elapsed times."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ def separation_term(distance: Float[Array, " n"], limit: float) -> Float[Array, 
 
 
 def excess(distance: Float[Array, " n"], bound: Float[Array, " n"]) -> Float[Array, " n"]:
-    """relu(d - bound): by how much an upper bound is broken."""
+    """relu(d - bound): by how much an upper bound is exceeded."""
     return jax.nn.relu(distance - bound)
 
 
 def constraint_term(distance: Float[Array, " n"], bound: Float[Array, " n"]) -> Float[Array, ""]:
-    """sum relu(d - bound)^2 over the batch: summed, not averaged, which is what the published curves used."""
+    """sum relu(d - bound)^2 over the batch: a sum, not a mean, as the published curves need."""
     return jnp.sum(excess(distance, bound) ** 2)
 
 
 def relative_constraint_term(distance: Float[Array, " n"], bound: Float[Array, " n"]) -> Float[Array, ""]:
-    """mean relu(d / bound - 1)^2: the same bound, averaged and counted in units of itself."""
+    """mean relu(d / bound - 1)^2: the mean squared excess relative to the bound."""
     return jnp.mean(jax.nn.relu(distance / bound - 1.0) ** 2)
 
 
 def mean_squared_excess(distance: Float[Array, " n"], bound: Float[Array, " n"]) -> Float[Array, ""]:
-    """mean relu(d - bound)^2: how much an upper bound is broken on average."""
+    """mean relu(d - bound)^2: the mean squared excess over the bound."""
     return jnp.mean(excess(distance, bound) ** 2)
 
 
 def push_term(distance: Float[Array, " n"], offset: float, sharpness: float) -> Float[Array, ""]:
-    """mean log(1 + exp(sharpness (offset - d))) / sharpness: push pairs apart, ever less beyond `offset`."""
+    """mean log(1 + exp(sharpness (offset - d))) / sharpness: push pairs apart, less and less beyond `offset`."""
     return jnp.mean(jax.nn.softplus(sharpness * (offset - distance))) / sharpness
 
 

@@ -1,4 +1,4 @@
-"""q on the latent space: distances that obey the triangle inequality and need not be symmetric.
+"""q: distances on the latent space that obey the triangle inequality and need not be symmetric.
 
 A `Quasimetric` is a frozen description that builds an `eqx.Module`.
 """

@@ -1,4 +1,4 @@
-"""The contract of a quasimetric: a description that is frozen and serialisable, and the module that it builds."""
+"""The interface of a quasimetric: a frozen, serialisable description, and the module that it builds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUASIMETRICS: Registry[Any] = Registry("quasimetric", "minaction.quasimetrics", 
 
 
 class QuasimetricModule(eqx.Module):
-    """What a quasimetric builds: distances between embeddings, with weights if it learns any.
+    """The module that a quasimetric builds: measures distances between embeddings, and may have weights.
 
     >>> import jax
     >>> import minaction as ma
@@ -43,7 +43,7 @@ class QuasimetricModule(eqx.Module):
 
     @abstractmethod
     def __call__(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch k"]) -> Float[Array, "*#batch"]:
-        """The distance from `x` to `y`: the last axis is reduced, the leading ones broadcast.
+        """The distances (...) from `x` (..., k) to `y` (..., k), whose leading axes broadcast.
 
         All pairs are `q(x[:, None], y[None, :])`; what depends on `x` alone should be computed once per row of `x`.
         """
@@ -60,8 +60,8 @@ class Quasimetric(ABC):
     - triangle inequality: q(x, z) <= q(x, y) + q(y, z)
     - positive homogeneity, unless it says `homogeneous = False`: q(c x, c y) = c q(x, y)
 
-    Where a law is a kink (x = y above all) the gradient is finite: one of the one-sided slopes, or zero. A member says
-    in its docstring why the laws hold and in which direction it measures; `minaction.testing` checks them.
+    Where it is not differentiable (above all at x = y) the gradient is finite: one of the one-sided slopes, or zero.
+    A member's docstring says why the laws hold and in which direction it measures; `minaction.testing` checks them.
 
     >>> import jax
     >>> import jax.numpy as jnp
@@ -77,18 +77,21 @@ class Quasimetric(ABC):
     """Whether q(x, y) = q(y, x)."""
     homogeneous: ClassVar[bool] = True
     """Whether q(c x, c y) = c q(x, y) for all c > 0."""
+    greatest_difference: ClassVar[bool] = False
+    """Whether q(x, y) is max_i relu(x_i - y_i), or nearly so. Then distances to and from landmarks are an embedding
+    that never overestimates, and is exact where a shortest path goes on to a landmark or comes from one."""
 
     @abstractmethod
     def build(self, latent_size: int, *, key: PRNGKeyArray) -> QuasimetricModule:
-        """A module for embeddings of so many numbers; whatever it learns has its starting values."""
+        """A module for embeddings of `latent_size` dimensions, with initial weights drawn with `key`."""
 
     def check(self, latent_size: int) -> None:
-        """Refuse a latent size that cannot be measured; any can, unless a member says otherwise."""
+        """Raise an `InputError` if embeddings of `latent_size` dimensions cannot be measured."""
         if latent_size < 1:
             raise InputError(f"A latent of {latent_size} numbers cannot be measured; choose a size of at least 1.")
 
 
 def require_positive_integer(value: Any, what: str) -> None:
-    """Refuse a count that is not a whole number of at least 1."""
+    """Raise an `InputError` unless `value` is a whole number of at least 1; `what` names it in the message."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"The {what} is {value!r}; give a whole number of at least 1.")

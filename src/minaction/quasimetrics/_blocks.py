@@ -1,8 +1,8 @@
-"""Many pairs of few rows, on a CPU: each pair measured once, block by block.
+"""Many pairs of few rows on a CPU: each distinct pair is measured once, block by block.
 
-Looking up both rows of all pairs first, and adding up the gradients of all of them afterwards, moves some hundred times
-the table through memory; in blocks nothing but the table itself is read and written, and what is made of a block stays
-in the cache. How many pairs there are to measure may turn out as the program runs (`count`).
+Looking up both rows of all pairs first, and adding up the gradients of all of them afterwards, moves about a hundred
+times the size of the table through memory. In blocks only the table itself is read and written, and intermediate
+results stay in the cache. The number of pairs to measure (`count`) may depend on the data.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ if TYPE_CHECKING:
 _NUMBERS_AT_A_TIME = 1 << 15  # of one side of a block's pairs: 128 KiB
 
 Count = Int[Array, ""] | int
-"""How many of the pairs to measure: the first ones."""
+"""How many of the pairs to measure, from the first on."""
 
 
 class DifferentPairs(NamedTuple):
-    """Pairs without their repetitions."""
+    """Pairs, each distinct one once."""
 
     first: Int[Array, " n"]
     second: Int[Array, " n"]
     how_many: Int[Array, ""]
-    """How many they are; what comes after them means nothing."""
+    """The number of distinct pairs; entries after them are undefined."""
     place: Int[Array, " n"]
-    """Which of them each of the original pairs is."""
+    """For each original pair, its position among the distinct ones."""
 
 
 def different_pairs(first: Int[Array, " n"], second: Int[Array, " n"], rows: int) -> DifferentPairs:
-    """The pairs, each once, of numbers below `rows`; that number squared is how much memory it takes to find them."""
+    """The distinct ones of pairs of indices below `rows`; finding them takes memory for rows^2 integers."""
     index, pair = jnp.arange(len(first)), first * rows + second
-    # Every pair writes its index where its equals do and reads whose was kept: one speaks for all of them.
-    speaker = jnp.zeros(rows * rows, index.dtype).at[pair].set(index)[pair]
-    speaks = speaker == index
-    place = jnp.cumsum(speaks) - 1
-    speakers = jnp.zeros_like(index).at[jnp.where(speaks, place, len(index))].set(index, mode="drop")
-    return DifferentPairs(first[speakers], second[speakers], jnp.sum(speaks), place[speaker])
+    # Equal pairs write their indices to the same cell; the one that remains there represents all of them.
+    representative = jnp.zeros(rows * rows, index.dtype).at[pair].set(index)[pair]
+    is_kept = representative == index
+    place = jnp.cumsum(is_kept) - 1
+    kept = jnp.zeros_like(index).at[jnp.where(is_kept, place, len(index))].set(index, mode="drop")
+    return DifferentPairs(first[kept], second[kept], jnp.sum(is_kept), place[representative])
 
 
 def block_of(row_size: int) -> int:
-    """How many pairs of rows to look at together."""
+    """The number of pairs in a block."""
     return max(1, _NUMBERS_AT_A_TIME // row_size)
 
 
 def in_blocks(size: int, *arrays: Array) -> tuple[Array, ...]:
-    """The arrays with their first axis cut into blocks, the last of them filled up with zeros."""
+    """The arrays with their first axis split into blocks, the last one padded with zeros."""
     count = len(arrays[0])
     blocks = -(-count // size)
 
@@ -64,7 +64,7 @@ def in_blocks(size: int, *arrays: Array) -> tuple[Array, ...]:
 
 
 def over_blocks(measure: Callable[..., Any], size: int, count: Count, *arrays: Array) -> Any:
-    """`measure` of the first `count` rows of the arrays, a block at a time; the others mean nothing."""
+    """`measure` of the first `count` rows of the arrays, a block at a time; the other results are undefined."""
     blocks = in_blocks(size, *arrays)
 
     def measure_block(k: Array, found: Any) -> Any:
@@ -77,7 +77,7 @@ def over_blocks(measure: Callable[..., Any], size: int, count: Count, *arrays: A
 
 
 def summed_over_blocks(add: Callable[..., Any], nothing: Any, size: int, count: Count, *arrays: Array) -> Any:
-    """`nothing`, to which `add(total, *block)` adds the first `count` rows of the arrays, a block at a time."""
+    """Starting from `nothing`, `add(total, *block)` adds the first `count` rows of the arrays, block by block."""
     blocks = in_blocks(size, *arrays)
     return jax.lax.fori_loop(
         0, -(-count // size), lambda k, total: add(total, *(block[k] for block in blocks)), nothing
@@ -85,7 +85,7 @@ def summed_over_blocks(add: Callable[..., Any], nothing: Any, size: int, count: 
 
 
 def rows_of(table: Float[Array, "rows k"], wanted: Int[Array, " n"]) -> Float[Array, "n k"]:
-    """table[wanted], for numbers of rows that are known to be right."""
+    """table[wanted], for indices that are known to be in bounds."""
     return table.at[wanted].get(mode="promise_in_bounds")
 
 
@@ -96,7 +96,7 @@ def measured_in_blocks(
     second: Int[Array, " n"],
     count: Count,
 ) -> Float[Array, " n"]:
-    """q(x[first], y[second]) for `measured`, a quasimetric q (of which some may be learned) and tables x and y."""
+    """q(x[first], y[second]) for `measured` = (q, x, y): a quasimetric, which may have weights, and two tables."""
     quasimetric, x, y = measured
     return over_blocks(
         lambda a, b: quasimetric(rows_of(x, a), rows_of(y, b)), block_of(x.shape[1]), count, first, second
@@ -113,7 +113,7 @@ def _forward(perturbed: Any, measured: Any, first: Array, second: Array, count: 
 def _backward(
     residuals: None, gradient: Array, perturbed: Any, measured: Any, first: Array, second: Array, count: Count
 ) -> Any:
-    """Measures every block again: that is cheaper than to keep what its gradient needs."""
+    """Measures every block again, which is cheaper than keeping what its gradient needs."""
     del residuals, perturbed
     quasimetric, x, y = measured
     learned, rest = eqx.partition(quasimetric, eqx.is_inexact_array)

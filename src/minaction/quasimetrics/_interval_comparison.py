@@ -1,7 +1,7 @@
-"""Lengths of unions of intervals by comparing all m^2 pairs of them: much arithmetic, and nothing else.
+"""Lengths of unions of intervals by comparing all m^2 pairs of them: arithmetic only, no sorting.
 
-A union is a set of stretches: its length is the sum of their ends less the sum of their starts, and that is also how it
-changes with them.
+A union consists of disjoint stretches. Its length is the sum of their ends minus the sum of their starts, and so is its
+derivative.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 @jax.custom_jvp
 def union_length(x: Float[Array, "*#batch m"], y: Float[Array, "*#batch m"]) -> Float[Array, "*#batch"]:
     """The length of the union over j of [x_j, max(x_j, y_j)]."""
-    # A sum of differences of large numbers could come out a rounding error below zero.
+    # A sum of differences of large numbers could be below zero by a rounding error.
     return jax.nn.relu(_ends_less_starts(*_stretches(x, y), x, y))
 
 
@@ -31,10 +31,10 @@ def _ends_less_starts(starts_stretch: Array, ends_stretch: Array, x: Array, y: A
 
 
 def _stretches(x: Array, y: Array) -> tuple[Array, Array]:
-    """Which intervals a stretch starts with, and which it ends with; of equal ones the first by index."""
+    """Which intervals start a stretch and which end one; of equal ones the first by index."""
     count = x.shape[-1]
     index, is_interval = jnp.arange(count), y > x
-    starts, ends = jnp.where(is_interval, x, jnp.inf), y  # a single point covers nothing, and must hide nothing
+    starts, ends = jnp.where(is_interval, x, jnp.inf), y  # a single point covers nothing and must not hide anything
 
     def look_at(j: Array | int, covered: tuple[Array, Array]) -> tuple[Array, Array]:
         start_covered, end_covered = covered
@@ -48,7 +48,7 @@ def _stretches(x: Array, y: Array) -> tuple[Array, Array]:
     none = jnp.zeros(jnp.broadcast_shapes(x.shape, y.shape), bool)
 
     # A CPU is fastest with a short loop. A GPU would run it as a chain of small kernels: a step of QRL took 2.8 ms, and
-    # 0.54 with the search written out. (One reduction over all pairs compiles for minutes there.)
+    # 0.54 ms with the loop unrolled. (One reduction over all pairs takes minutes to compile there.)
     start_covered, end_covered = jax.lax.platform_dependent(
         cpu=lambda: jax.lax.fori_loop(0, count, look_at, (none, none), unroll=16),
         default=lambda: reduce(lambda covered, j: look_at(j, covered), range(count), (none, none)),

@@ -1,15 +1,15 @@
-"""Lengths of unions of intervals in one pass over them: for a CPU, and many pairs (x, y) of few different ones.
+"""Lengths of unions of intervals in one sweep over them: for a CPU, and many pairs (x, y) of few distinct rows.
 
-The intervals are looked at from the lowest start to the highest, with the furthest end so far in hand::
+The intervals are visited in the order of their starts, keeping the furthest end so far::
 
-    |-----|              begins a stretch
-       |-----|           passes the furthest end so far: the stretch goes on
-         |--|            does not: hidden
-                |----|   starts beyond it: the next stretch
+    |-----|              starts a stretch
+       |-----|           extends it beyond the furthest end so far
+         |--|            is hidden
+                |----|   starts beyond the furthest end: the next stretch
 
-That takes the order of the starts, which belongs to x alone and is found once for all its pairs. Comparing all m^2
-pairs of intervals (`_interval_comparison`) is several times slower where every row of x meets many of y, and about as
-fast where it meets one.
+The order of the starts depends on x alone and is computed once for all pairs of a row. Comparing all m^2 pairs of
+intervals (`_interval_comparison`) is several times slower if every row of x is paired with many of y, and about as fast
+if it is paired with one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jaxtyping import Array, Float, Int
 
 from ._blocks import Count, block_of, over_blocks, rows_of, summed_over_blocks
 
-# What an interval is to its union; it may be both.
+# Whether an interval ends or starts a stretch of its union; it may do both.
 _ENDS, _STARTS = 1, 2
 
 
@@ -34,7 +34,7 @@ def union_lengths_of_rows(
     second: Int[Array, " n"],
     count: Count,
 ) -> Float[Array, "n c"]:
-    """The union's length for each x[first] and y[second] up to the `count`-th, without making these arrays."""
+    """The length of the union for the first `count` pairs x[first], y[second], without materialising these arrays."""
     order = _ordering(x)
     return over_blocks(lambda a, b: _measure(*_in_order(order, y, a, b)), block_of(x[0].size), count, first, second)
 
@@ -68,20 +68,22 @@ union_lengths_of_rows.defvjp(_forward, _backward)
 
 
 class _Ordering(NamedTuple):
-    """The order of the starts in each component, two ways. Numbers in order stand place by place with all components
-    side by side, (m, c), so that going from place to place is a walk over contiguous numbers.
+    """The order of the starts in each component, in both directions.
+
+    Ordered numbers are stored as (m, c), with all components of a place side by side, so that a sweep over places reads
+    contiguous memory.
     """
 
     there: Int[Array, "rows mc"]
-    """Which number of (c, m) belongs at each (place, c)."""
+    """For each (place, c), the index of its number in (c, m)."""
     back: Int[Array, "rows cm"]
-    """At which (place, c) each number of (c, m) is."""
+    """For each number of (c, m), its index in (place, c)."""
     starts: Float[Array, "rows mc"]
     """The numbers in order."""
 
 
 def _ordering(x: Float[Array, "rows c m"]) -> _Ordering:
-    """Ranks are counted: for the usual m of 16 or 32 that is many times quicker than XLA's sort."""
+    """Computes ranks by counting: for the usual m of 16 or 32 that is many times faster than XLA's sort."""
     components, count = x.shape[-2:]
     index, none = jnp.arange(count), jnp.zeros(x.shape, jnp.int32)
 
@@ -117,7 +119,7 @@ def _measure_and_mark(lows: Array, highs: Array, back: Array) -> tuple[Array, Ar
     nothing, unmarked = jnp.zeros_like(lows[:, 0]), jnp.zeros(lows.shape, jnp.int8)
 
     def forwards(place: Array, carried: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        """Which intervals pass the furthest end so far (marked, for now, as ends), and which of them start anew."""
+        """Marks intervals that extend beyond the furthest end so far (for now as ends), and those that start anew."""
         furthest, length, marks = carried
         low, high = _at(lows, place), _at(highs, place)
         beyond = jax.nn.relu(high - jnp.maximum(low, furthest))
@@ -127,7 +129,7 @@ def _measure_and_mark(lows: Array, highs: Array, back: Array) -> tuple[Array, Ar
     _, length, passed = jax.lax.fori_loop(0, count, forwards, (nothing - jnp.inf, nothing, unmarked))
 
     def backwards(step: Array, carried: tuple[Array, Array]) -> tuple[Array, Array]:
-        """An end is the last one passed before the next start."""
+        """Keeps an end only if it is the last one before the next start."""
         start_follows, marks = carried
         place = count - 1 - step
         mark = _at(passed, place)
@@ -135,7 +137,7 @@ def _measure_and_mark(lows: Array, highs: Array, back: Array) -> tuple[Array, Ar
         kept = jnp.where(passes, (mark & _STARTS) | start_follows, 0).astype(jnp.int8)
         return jnp.where(passes, mark >> 1, start_follows), _put(marks, kept, place)
 
-    # To read from one array and write to another: XLA would copy the whole of a single one at every place.
+    # Reads from one array and writes to another: XLA would copy a single one as a whole at every place.
     _, marks = jax.lax.fori_loop(0, count, backwards, (jnp.ones(nothing.shape, jnp.int8), unmarked))
     return length, _pick(marks, back, jnp.arange(len(marks)))
 
@@ -143,13 +145,13 @@ def _measure_and_mark(lows: Array, highs: Array, back: Array) -> tuple[Array, Ar
 def _in_order(order: _Ordering, y: Array, first: Array, second: Array) -> tuple[Array, Array]:
     """Both ends of every interval, (n, m, c) in the order of the starts."""
     lows, ends = rows_of(order.starts, first), _pick(y, rows_of(order.there, first), second)
-    highs = jnp.where(ends > lows, ends, -jnp.inf)  # what is no interval reaches nowhere
+    highs = jnp.where(ends > lows, ends, -jnp.inf)  # an empty interval covers nothing
     shape = (len(first), y.shape[2], y.shape[1])
     return lows.reshape(shape), highs.reshape(shape)
 
 
 def _pick(table: Array, wanted: Int[Array, "n k"], rows: Int[Array, " n"]) -> Array:
-    """Some numbers of some rows, looked up in the table as one long row: the quickest gather that XLA has."""
+    """table[rows, wanted], looked up in the flattened table: the fastest gather in XLA."""
     start = rows.astype(jnp.int32) * wanted.shape[1]
     return table.ravel().at[wanted + start[:, None]].get(mode="promise_in_bounds")
 

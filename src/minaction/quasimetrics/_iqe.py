@@ -23,11 +23,15 @@ class IQE(Quasimetric):
 
     A point between x_cj and z_cj lies between x_cj and y_cj or between y_cj and z_cj, so the union for (x, z)
     is covered by those for (x, y) and (y, z): the triangle inequality. Lengths scale with the latent. It
-    measures upwards: zero wherever y <= x in every coordinate. The weight alpha of maxmean is learned.
+    measures upwards: it is zero wherever y <= x in every coordinate. The weight alpha of maxmean is learned.
 
     ::
 
-        latent   |x_11 .. x_1m|x_21 .. x_2m| ... |      m = component_size numbers to a component
+        latent   |x_11 .. x_1m|x_21 .. x_2m| ... |      m = component_size numbers per component
+
+    Args:
+        component_size: the number of dimensions of a component; it must divide the latent size.
+        reduction: how components are combined: "sum" or "maxmean".
 
     >>> import jax
     >>> import jax.numpy as jnp
@@ -70,9 +74,9 @@ class IntervalUnion(QuasimetricModule):
         return self.reduced(union_length(self.split(x), self.split(y)))
 
     def split(self, latent: Float[Array, "*batch k"]) -> Float[Array, "*batch c m"]:
-        """The latent, component by component."""
+        """The latent (..., k), split into components (..., c, m)."""
         return latent.reshape(*latent.shape[:-1], latent.shape[-1] // self.component_size, self.component_size)
 
     def reduced(self, lengths: Float[Array, "*batch c"]) -> Float[Array, "*batch"]:
-        """One distance from the lengths of all components."""
+        """The distance, from the lengths of all components."""
         return jnp.sum(lengths, axis=-1) if self.combine is None else self.combine(lengths)

@@ -14,7 +14,7 @@ from ._reductions import euclidean_norm
 
 @dataclass(frozen=True)
 class L1(Quasimetric):
-    """sum_i |x_i - y_i|: a metric, so all four laws and symmetry hold, and only equal points are 0 apart.
+    """sum_i |x_i - y_i|: a metric, so it is symmetric and zero only between equal points.
 
     >>> import jax
     >>> import jax.numpy as jnp
@@ -34,7 +34,7 @@ class L1(Quasimetric):
 
 @dataclass(frozen=True)
 class L2(Quasimetric):
-    """sqrt(sum_i (x_i - y_i)^2): a metric as well; at x = y, where it has no slope, the gradient is zero.
+    """sqrt(sum_i (x_i - y_i)^2): a metric; at x = y, where it is not differentiable, the gradient is zero.
 
     >>> import jax
     >>> import jax.numpy as jnp

@@ -1,7 +1,7 @@
-"""Many pairs of few embeddings, on a CPU: as many at a time as its cache holds.
+"""Distances of many pairs of few embeddings on a CPU, as many pairs at a time as fit into its cache.
 
-The mathematics is a quasimetric's own; what is here only decides in which order pairs are looked at. IQE has a way of
-its own, because what it sorts belongs to a row and not to a pair.
+The mathematics is that of the quasimetric; this module only decides in which order pairs are measured. IQE has its own
+implementation, since what it sorts depends on a row and not on a pair.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ._blocks import Count, measured_in_blocks
 from ._interval_sweep import union_lengths_of_rows
 from ._iqe import IntervalUnion
 
-# Differences of embeddings that are made in pieces stay in a CPU's cache, which is several times faster.
+# Differences of embeddings that fit into a CPU's cache are several times faster to compute with.
 _CACHE_BYTES = 4 << 20
-# With fewer targets there may be so many sources to a block of pairs that their orders take more memory than it may.
+# With fewer targets, a block of pairs may have so many sources that storing their orders takes too much memory.
 _TARGETS_WORTH_ORDERING = 4
 
 
@@ -32,7 +32,7 @@ def distances_of_rows(
     second: Int[Array, " n"],
     count: Count | None = None,
 ) -> Float[Array, " n"]:
-    """q(x[first], y[second]); of the first `count` pairs, if that is given, and for the others nothing of meaning."""
+    """q(x[first], y[second]); if `count` is given, only of the first `count` pairs, and the rest is undefined."""
     return measured_in_blocks((quasimetric, x, y), first, second, len(first) if count is None else count)
 
 
@@ -61,3 +61,21 @@ def _(quasimetric: IntervalUnion, x: Array, y: Array) -> Array:
         return distances_of_all_pairs.dispatch(QuasimetricModule)(quasimetric, x, y)
     first, second = jnp.repeat(jnp.arange(len(x)), len(y)), jnp.tile(jnp.arange(len(y)), len(x))
     return distances_of_rows(quasimetric, x, y, first, second).reshape(len(x), len(y))
+
+
+def distances_both_ways(
+    quasimetric: QuasimetricModule, x: Float[Array, "rows k"], y: Float[Array, "columns k"]
+) -> tuple[Float[Array, "columns rows"], Float[Array, "columns rows"]]:
+    """q(y[:, None], x[None]) and q(x[None], y[:, None]), to be differentiated; `y` has few rows.
+
+    A CPU takes the rows of `y` one at a time and computes their differences again for the gradient, which is twice as
+    fast as storing them (16 x 512 pairs of 256 numbers: 3.9 against 8.1 ms of CPU time).
+    """
+
+    def one_at_a_time(x: Array, y: Array) -> tuple[Array, Array]:
+        return jax.lax.map(jax.checkpoint(lambda row: (quasimetric(row, x), quasimetric(x, row))), y)
+
+    def together(x: Array, y: Array) -> tuple[Array, Array]:
+        return quasimetric(y[:, None], x[None]), quasimetric(x[None], y[:, None])
+
+    return jax.lax.platform_dependent(x, y, cpu=one_at_a_time, default=together)

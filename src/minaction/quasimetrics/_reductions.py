@@ -1,4 +1,4 @@
-"""Ways to make one distance of many, all over the last axis: each keeps the four laws of its components."""
+"""Ways to combine several distances, over the last axis, into one: each keeps the laws of a quasimetric."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def maxmean(values: Float[Array, "*batch n"], alpha: float | Float[Array, ""]) -
 def largest(values: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
     """max_i v_i, whose gradient goes to every i that attains it.
 
-    `jnp.max` shares it among ties, for which it counts them in another pass over the whole array; that is a fifth of
-    the time of a simple quasimetric, and rectified differences tie only at zero, where their own gradient is zero.
+    `jnp.max` divides the gradient among ties, which it counts in another pass over the whole array. That takes a fifth
+    of the time of a simple quasimetric, and rectified differences tie only at zero, where their own gradient is zero.
     """
     return jnp.max(values, axis=-1)
 
@@ -55,7 +55,7 @@ class LearnedMaxMean(eqx.Module):
     logit: Float[Array, ""]
 
     def __init__(self) -> None:
-        self.logit = jnp.array(-1.0, jnp.float32)  # no weak type: training would be compiled twice
+        self.logit = jnp.array(-1.0, jnp.float32)  # not weakly typed, or training would be compiled twice
 
     @property
     def alpha(self) -> Float[Array, ""]:
@@ -68,10 +68,10 @@ class LearnedMaxMean(eqx.Module):
 
 
 def euclidean_norm(values: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
-    """sqrt(sum_i v_i^2), with gradient zero at zero, over the whole range of the number format."""
+    """sqrt(sum_i v_i^2), with gradient zero at zero, without overflow or underflow."""
     largest = jax.lax.stop_gradient(jnp.max(jnp.abs(values), axis=-1, keepdims=True))
     scale = jnp.where(largest > 0, largest, 1)  # squares of scaled values neither overflow nor vanish
     squares = jnp.sum(jnp.square(values / scale), axis=-1)
     is_zero = squares == 0
-    # The root sees 1 where the norm is 0: its slope there is infinite, and infinity times zero is NaN.
+    # The root is taken of 1 where the norm is 0: its slope at 0 is infinite, and infinity times zero is NaN.
     return scale[..., 0] * jnp.where(is_zero, 0, jnp.sqrt(jnp.where(is_zero, 1, squares)))

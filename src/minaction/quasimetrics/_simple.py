@@ -1,4 +1,4 @@
-"""Quasimetrics made of rectified differences: how far x lies above y, coordinate by coordinate."""
+"""Quasimetrics of rectified differences: how far x lies above y, coordinate by coordinate."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ from ._reductions import rectified_maxmean
 class Simple(Quasimetric):
     """d_simple(x, y) = alpha max_i relu(x_i - y_i) + (1 - alpha) mean_i relu(x_i - y_i).
 
-    The paper's own quasimetric. relu(a + b) <= relu(a) + relu(b) and relu(c a) = c relu(a) give the laws for
-    one coordinate; maximum and mean keep them. It is zero wherever x <= y in every coordinate.
+    The paper's own quasimetric. relu(a + b) <= relu(a) + relu(b) and relu(c a) = c relu(a) imply the laws for
+    one coordinate; maximum and mean preserve them. It is zero wherever x <= y in every coordinate.
+
+    Args:
+        alpha: the weight of the maximum, from 0 to 1; the paper gives none, and 0.9 reproduces its curves.
 
     >>> import jax
     >>> import jax.numpy as jnp
@@ -32,9 +35,9 @@ class Simple(Quasimetric):
     """
 
     name: ClassVar[str] = "simple"
+    greatest_difference: ClassVar[bool] = True
 
     alpha: float = 0.9
-    """The weight of the maximum; the paper gives none, and 0.9 reproduces its curves."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
@@ -46,7 +49,7 @@ class Simple(Quasimetric):
 
 @dataclass(frozen=True)
 class Max(Quasimetric):
-    """max_i relu(x_i - y_i). Keeps the laws as `Simple` with alpha = 1.
+    """max_i relu(x_i - y_i): `Simple` with alpha = 1.
 
     >>> import jax
     >>> import jax.numpy as jnp
@@ -58,6 +61,7 @@ class Max(Quasimetric):
     """
 
     name: ClassVar[str] = "max"
+    greatest_difference: ClassVar[bool] = True
 
     def build(self, latent_size: int, *, key: PRNGKeyArray) -> QuasimetricModule:
         return _Rectified("max")
@@ -65,7 +69,7 @@ class Max(Quasimetric):
 
 @dataclass(frozen=True)
 class Sum(Quasimetric):
-    """sum_i relu(x_i - y_i). Keeps the laws because each summand does.
+    """sum_i relu(x_i - y_i). The laws hold because they hold for each summand.
 
     >>> import jax
     >>> import jax.numpy as jnp
@@ -84,7 +88,7 @@ class Sum(Quasimetric):
 
 @dataclass(frozen=True)
 class Mean(Quasimetric):
-    """mean_i relu(x_i - y_i). Keeps the laws as `Simple` with alpha = 0.
+    """mean_i relu(x_i - y_i): `Simple` with alpha = 0.
 
     >>> import jax
     >>> import jax.numpy as jnp

@@ -18,10 +18,14 @@ from ._reductions import LearnedMaxMean, euclidean_norm
 class WideNorm(Quasimetric):
     """Maxmean over components c of ||W_c (relu(x - y) :: relu(y - x))||_2, with every entry of W_c >= 0.
 
-    Rectified differences obey the triangle inequality coordinate by coordinate; the norm passes it on because
-    a non-negative W_c makes it monotone, which a W_c of either sign would not. W is the square of what is
-    learned: non-negative by itself, and on CliffWalking it learned much faster than a softplus or an
-    exponential of it. Scaling both latents scales every norm. Symmetric only if W weighs both parts alike.
+    Rectified differences obey the triangle inequality coordinate by coordinate, and so does the norm: it is monotone
+    because W_c has no negative entries. W is the elementwise square of the learned weights, which keeps it non-negative
+    and, on CliffWalking, learned much faster than a softplus or an exponential of them. Scaling both latents scales
+    every norm. It is symmetric only if W weighs both parts equally.
+
+    Args:
+        components: the number of norms that are combined.
+        component_size: the number of rows of each W_c, whose shape is (component_size, 2 * latent_size).
 
     >>> import jax
     >>> import jax.numpy as jnp
@@ -41,7 +45,7 @@ class WideNorm(Quasimetric):
         require_positive_integer(self.component_size, "component size of the Wide Norm")
 
     def build(self, latent_size: int, *, key: PRNGKeyArray) -> WideNormModule:
-        # With this scale a component starts near the mean absolute difference, whatever the sizes.
+        # With this scale, a component is near the mean absolute difference at first, whatever the sizes.
         scale = (latent_size * self.component_size**0.5) ** -0.5
         roots = scale * jax.random.normal(key, (2 * latent_size, self.components * self.component_size))
         return WideNormModule(self.components, roots, LearnedMaxMean())

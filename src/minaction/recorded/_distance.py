@@ -131,7 +131,10 @@ class RecordedDistance:
         return reached if meet or self._arrivals is None else self._arrivals.least(reached)
 
     def to_nodes(self, indices: ArrayLike, *, meet: bool = False) -> np.ndarray:
-        """The distances (k, n) from all nodes to the nodes with these indices: row k, column i is i to indices[k]."""
+        """The distances (k, n) from all nodes to the nodes with these `indices`: row k, column i is i to indices[k].
+
+        With `meet`, paths end exactly at the node, not merely near it.
+        """
         indices = self._checked(indices)
         if meet or self._arrivals is None:
             return paths_from(self._backward, indices)
@@ -140,7 +143,7 @@ class RecordedDistance:
         return paths_from(entered, len(self) + np.arange(len(indices)))[:, : len(self)]
 
     def nearest_node(self, states: ArrayLike) -> NearestNode:
-        """The nearest recorded state of each, and how far it is away in typical moves: how well a state is covered."""
+        """The recorded state nearest to each of `states` (m, D), and how far away it is in typical moves."""
         away, node = nearest(self._built.tree, self._place(states, "the states"))
         return NearestNode(node, np.where(away < APART / 2, away, np.inf))
 

@@ -1,4 +1,4 @@
-"""The explorer's data: every model's distances between all states of its task, beside the true ones.
+"""The explorer's data: every model's distances between all states of its task, beside the true ones, and weights.
 
 A field is a matrix of distances (from, to) in few bytes: whole multiples of a quantum as 16-bit numbers, each stored as
 the difference to the one before it, all low bytes and then all high bytes, deflated, in base64.
@@ -11,20 +11,25 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial import KDTree
 
 from .._model import DistanceModel
+from .._pages import inline_json
 from .._progress import OnProgress
 from ..errors import InputError
+from ..runtimes._file import read
+from ..runtimes.javascript import describe
 from ..tasks import Layout, Source, Truth
 from ._trials import Trial
 
 UNREACHABLE, UNKNOWN = 65535, 65534  # the codes of infinite distances and of unknown ones
 _MOST_LEVELS = 10_000
 _FINEST = 0.01
+_MOST_INPUTS = 32  # numbers of a state for which there is a field to type in
 
 
 def explorer_data(
@@ -41,7 +46,7 @@ def explorer_data(
     usable = [trial for trial in drawable if trial.model is not None and trial.model.exists()]
     notes += _about_models(len(drawable) - len(usable), "not kept with the results and cannot be explored")
     if not usable:
-        return {"fields": [], "boards": []}, notes or [_why_nothing(trials)]
+        return {"fields": [], "boards": [], "weights": []}, notes or [_why_nothing(trials)]
     explorer, left_out = _Explorer(), 0
     for done, trial in enumerate(_first_seeds_first(usable), start=1):
         try:
@@ -51,9 +56,10 @@ def explorer_data(
         if progress is not None:
             progress(done, len(usable))
     notes += _about_models(left_out, "left out of the explorer to keep this file small")
+    notes += explorer.add_weights(most_bytes)
     order = list(dict.fromkeys(trial.task for trial in usable))
     boards = sorted(explorer.boards.values(), key=lambda board: order.index(board["task"]))
-    return {"fields": list(explorer.fields), "boards": boards}, notes
+    return {"fields": list(explorer.fields), "boards": boards, "weights": explorer.weights}, notes
 
 
 def _first_seeds_first(trials: Sequence[Trial]) -> list[Trial]:
@@ -136,6 +142,9 @@ class _Explorer:
     boards: dict[str, dict[str, Any]] = field(default_factory=dict)
     fields: dict[EncodedField, int] = field(default_factory=dict)
     """Every field with its place in the list."""
+    files: list[tuple[dict[str, Any], Path]] = field(default_factory=list)
+    """Every model on a board, and its file."""
+    weights: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, trial: Trial, world: _World, most_bytes: int) -> bool:
         """Add a model's field and the true ones beside it, unless they do not fit."""
@@ -159,7 +168,30 @@ class _Explorer:
                 "truths": {name: self.fields[one] for name, one in true.fields.items()},
             }
         )
+        self.files.append((board["models"][-1], trial.model))
         return True
+
+    def add_weights(self, most_bytes: int) -> list[str]:
+        """Add the weights of as many models as fit, so that the page itself can compute their distances."""
+        left, without = most_bytes - sum(len(one.data) for one in self.fields), 0
+        for model, path in self.files:
+            try:
+                described = describe(read(path))
+            except InputError:  # an encoder or a quasimetric of somebody's own
+                continue
+            if described["size"] > _MOST_INPUTS:
+                continue
+            size = len(inline_json(described))
+            if size > left:
+                without += 1
+                continue
+            left -= size
+            model["weights"] = len(self.weights)
+            self.weights.append(described)
+        return _about_models(
+            without,
+            "too large for this file to answer about any state; `minaction export RUN page.html` has a page of its own",
+        )
 
 
 def _board(task: str, layout: Layout, truths: Sequence[Truth]) -> dict[str, Any]:
@@ -167,10 +199,17 @@ def _board(task: str, layout: Layout, truths: Sequence[Truth]) -> dict[str, Any]
     return {
         "task": task,
         "regions": regions(layout, judged.sources),
-        "states": [[float(f"{number:.4g}") for number in np.ravel(state)[:4]] for state in judged.sources],
+        "states": [_numbers(state) for state in judged.sources],
         "units": {truth.name: truth.unit for truth in truths},
         "models": [],
     }
+
+
+def _numbers(state: np.ndarray) -> list[float]:
+    """What a state is asked about by, in as few digits as its type tells apart; the first few of many."""
+    flat = np.ravel(state)
+    shown = flat if flat.size <= _MOST_INPUTS else flat[:4]
+    return [float(str(number)) for number in shown]
 
 
 def on_states(truth: Truth, judged: Truth) -> np.ndarray | None:

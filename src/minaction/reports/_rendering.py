@@ -10,7 +10,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from .._files import atomic_write
-from ._templates import render
+from ._templates import PAGES
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class TextTable:
 
     def html(self) -> Markup:
         """A table for the page, with a scroll bar of its own; marks get a class to colour them by."""
-        return render("table.html", table=self, marks=_MARKS)
+        return PAGES.render("table.html", table=self, marks=_MARKS)
 
 
 _MARKS = {"▲": "better", "▼": "worse", "=": "same"}

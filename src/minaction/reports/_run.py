@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from .._model import DistanceModel
+from ..errors import InputError
 from ..tasks import Layout, Source, Truth
 from ..training._run import Run
 from ._curves import charts_by_task
 from ._figures import Field, landscape
 from ._gallery import draw_chart
+from ._own_page import write_own_page
 from ._trials import read_trials
 from ._webpage import write_page
 
@@ -32,8 +34,19 @@ def write_report(run: Run, source: Source) -> list[Path]:
         drawn.append(run.path / "landscape.png")
         draw_landscape(drawn[-1], run.model_path(seed), source.layout, source.truths(seed), name=run.config.data)
     page = run.path / "report.html"
-    write_page(page, found, source=source)
+    if is_own(source):
+        write_own_page(page, run, source)
+    else:
+        write_page(page, found, source=source)
     return [*drawn, page]
+
+
+def is_own(source: Source) -> bool:
+    """Whether the data is a person's own recording, and can still be read."""
+    try:
+        return source.task is None and source.data(source.seeds[0]) is not None
+    except InputError:
+        return False
 
 
 def draw_landscape(path: Path, model_path: Path, layout: Layout, truths: Sequence[Truth], name: str) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..evaluation import Evaluation
-from ._rendering import TextTable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -102,12 +101,6 @@ def agreement_table(rows: Sequence[Row], title: str | None = None, heading: str 
         # A narrow terminal breaks text at spaces: the spread may move to the next line, but keeps its sign.
         table.add_row(*(cell.replace("± ", "±") for cell in line))
     return table
-
-
-def agreement_markdown(rows: Sequence[Row], heading: str = "truth") -> str:
-    """The rows as a Markdown table, with a caption that explains the spread."""
-    header, lines = agreement_cells(rows, heading)
-    return TextTable("agreement", "Agreement with the truth", header, lines, caption=_caption(rows) or "").markdown()
 
 
 def agreement_cells(rows: Sequence[Row], heading: str = "truth") -> tuple[list[str], list[list[str]]]:

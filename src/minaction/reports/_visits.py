@@ -1,4 +1,4 @@
-"""A picture of where the states of a data set lie in their maze."""
+"""A picture of where the states of a data set lie: in their maze, or by two of their numbers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from .._mapped import row_blocks
+from ..errors import InputError
 from ..mazes._layouts import MazeLayout
-from ..trajectories import Trajectories
+from ..trajectories import Trajectories, shape_in_words
 from ._figures import checked_suffix, finish_figure, panel_size
 
 _PIXELS_PER_CELL = 12
+_MOST_DRAWN = 1_000_000  # states of a recording without a maze
 
 
 def visit_counts(maze: MazeLayout, data: Trajectories) -> np.ndarray:
@@ -46,4 +48,24 @@ def draw_visits(path: str | Path, maze: MazeLayout, data: Trajectories, title: s
     axes.spines[:].set_visible(False)
     bar = figure.colorbar(image, ax=axes, fraction=0.04, pad=0.02)
     bar.set_label("recorded states per pixel", fontsize=9)
+    finish_figure(figure, path, suffix, title)
+
+
+def draw_states(path: str | Path, data: Trajectories, title: str | None = None) -> None:
+    """Colour the plane of a state's first two numbers by how many states lie there, on a logarithmic scale."""
+    from matplotlib.figure import Figure
+
+    suffix = checked_suffix(path)
+    if len(data.state_shape) > 1 or data.states.shape[1] < 2:
+        raise InputError(
+            f"States of {shape_in_words(data.state_shape)} cannot be drawn; it takes two numbers (--states X Y)."
+        )
+    stride = max(1, data.num_states // _MOST_DRAWN)
+    x, y = np.asarray(data.states[::stride, :2], np.float64).T
+    names = data.columns[:2] or ("first number", "second number")
+    figure = Figure(figsize=(6.4, 5.2), layout="constrained", facecolor="white")
+    axes = figure.subplots()
+    counts = axes.hexbin(x, y, gridsize=80, mincnt=1, bins="log", cmap="viridis", linewidths=0.2)
+    axes.set(xlabel=names[0], ylabel=names[1])
+    figure.colorbar(counts, ax=axes, label="recorded states")
     finish_figure(figure, path, suffix, title)

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from .. import __version__
 from .._files import atomic_write
+from .._pages import inline_json
 from .._progress import OnProgress
+from ..runtimes.javascript import SCRIPT
 from ..tasks import Source
 from ._curves import BEST, Chart, chart_by_range, chart_data, charts_by_ablation, charts_by_task
 from ._fields import explorer_data
 from ._rendering import TextTable
 from ._summary import report_tables
 from ._tables import MEASURES
-from ._templates import asset, inline_json, render
+from ._templates import PAGES
 from ._trials import Trial, Trials
 from ._verdict import paper_truth, published_curve, verdicts
 
 MOST_BYTES = 5 << 20
 _SPARE_BYTES = 100 << 10  # of the page, for what is not known before the explorer is made
 _FEW_LINES = 12  # a table of final numbers that is this short is shown without being opened
-_SCRIPTS = ("page.js", "charts.js", "explorer.js")
+_SCRIPTS = (SCRIPT, "charts.js", "explorer.js")
 _SECTIONS = ("explorer", "curves", "verdict", "planning", "ablations", "statistics")
 
 
@@ -53,15 +51,13 @@ def write_page(
     size = len(inline_json(data)) + sum(map(len, rendered.values())) + _SPARE_BYTES
     explorer, notes = explorer_data(found.main or found.trials, max(0, MOST_BYTES - size), source, progress)
     data["explorer"] = explorer
-    script, style = Markup("\n").join(map(asset, _SCRIPTS)), asset("page.css")
-    text = render(
+    text = PAGES.page(
         "page.html",
+        data,
+        _SCRIPTS,
+        ["page.css"],
         title=_title(found.main or found.trials),
         subtitle=_subtitle(found.trials),
-        policy=f"default-src 'none'; img-src data:; script-src {_hash(script)}; style-src {_hash(style)}",
-        style=style,
-        script=script,
-        data=inline_json(data),
         sections=[name for name in _SECTIONS if _is_shown(name, data, tables)],
         tables=rendered,
         agreement_is_short="agreement" in tables and len(tables["agreement"].lines) <= _FEW_LINES,
@@ -125,8 +121,3 @@ def _subtitle(trials: Sequence[Trial]) -> str:
         *([f"trained on {', '.join(devices)}"] if devices else []),
     ]
     return " · ".join(parts)
-
-
-def _hash(text: str) -> str:
-    """How a content security policy names this one script or style; the browser runs no other."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

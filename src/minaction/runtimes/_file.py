@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
+import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +14,12 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from .._checksums import is_as_written
 from ..errors import InputError
 
 FORMAT = 2  # the newest that can be read here; that of `minaction._files`
 _SAMPLE = "recorded."  # the sample of recorded states that coverage is measured from
+_MOST_NUMBERS = 1 << 26  # of a state
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,8 @@ class Stored:
 
 def read(path: str | Path) -> Stored:
     """The model in `path`; what its header says beyond what a runtime needs is ignored."""
+    if Path(path).is_dir():
+        path = Path(path) / "model.safetensors"  # as `DistanceModel.save` writes a folder
     if not Path(path).is_file():
         raise InputError(f"There is no file {path}; give a model file, such as model.safetensors.")
     try:
@@ -40,16 +48,33 @@ def read(path: str | Path) -> Stored:
             header = json.loads((file.metadata() or {})["minaction"])
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         kind, newer = header["kind"], header["format"] > FORMAT
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        unchanged = is_as_written(path)
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError, struct.error) as error:
         raise InputError(f"{path} is not a model file of minaction, or it is truncated; write it again.") from error
+    if not unchanged:
+        raise InputError(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
     if newer:
         raise InputError(f"{path} was written by a newer version of minaction ({header.get('version')}); upgrade it.")
     if kind != "model":
         raise InputError(f"{path} holds a {kind}, not a model; give another file.")
-    try:
-        shape, dtype = tuple(map(int, header["state_shape"])), np.dtype(header["state_dtype"]).name
+    with fitting(path):
+        shape, dtype = tuple(header["state_shape"]), np.dtype(header["state_dtype"]).name
+        if not all(type(size) is int and size > 0 for size in shape) or math.prod(shape) > _MOST_NUMBERS:
+            raise ValueError(f"states of shape {shape}")
         origin, step_time = weights.pop("origin", None), float(header.get("step_time", 1.0))
+        if not 0 < step_time < math.inf or (origin is not None and origin.shape != shape):
+            raise ValueError("units that do not fit the states")
         weights = {name: value for name, value in weights.items() if not name.startswith(_SAMPLE)}
         return Stored(weights, header["encoder"], header["quasimetric"], shape, dtype, origin, step_time)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path} does not say what its states are ({error}); write it again.") from error
+
+
+@contextlib.contextmanager
+def fitting(path: str | Path) -> Iterator[None]:
+    """Refuse a file whose header and weights do not fit each other, where building a model of them would break off."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # a header can be wrong in any place, and is only used here
+        reason = f"{type(error).__name__}: {error}"[:200]
+        raise InputError(f"{path} does not describe the weights that it holds ({reason}); write it again.") from error

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from . import _formulas
-from ._file import Stored, read
+from ._file import Stored, fitting, read
 from ._states import as_rows
 
 # Pairs are measured in blocks of so many numbers, which stay in a core's cache; states are embedded so many at a time.
@@ -33,7 +33,12 @@ _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 def load(path: str | Path) -> NumpyModel:
     """Read a model file that `DistanceModel.save` or `minaction train` wrote."""
-    return NumpyModel(read(path))
+    stored = read(path)
+    with fitting(path):
+        model = NumpyModel(stored)
+        nowhere = np.zeros(stored.state_shape, stored.state_dtype)
+        model.distance(nowhere, nowhere)  # what does not fit is refused here, not later
+    return model
 
 
 class NumpyModel:

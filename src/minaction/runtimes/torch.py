@@ -15,12 +15,12 @@ from typing import Any
 from ..errors import InputError, MissingExtra
 
 try:
-    import torch  # type: ignore[import-not-found]
+    import torch
 except ModuleNotFoundError:
     raise MissingExtra("A model in PyTorch", "pytorch") from None
 
 from . import _formulas
-from ._file import Stored, read
+from ._file import Stored, fitting, read
 
 # What describes the data or was drawn once; JAX does not train it either.
 _NOT_TRAINED = (".scale.mean", ".scale.scale", ".fourier.frequencies")
@@ -28,11 +28,15 @@ _NOT_TRAINED = (".scale.mean", ".scale.scale", ".fourier.frequencies")
 
 def load(path: str | Path) -> TorchModel:
     """Read a model file that `DistanceModel.save` or `minaction train` wrote."""
-    return TorchModel(read(path))
+    stored = read(path)
+    with fitting(path):
+        return TorchModel(stored)
 
 
 class TorchModel(torch.nn.Module):
     """d(s, g) for states and goals (..., *state_shape), whose leading axes broadcast."""
+
+    _origin: torch.Tensor | None
 
     def __init__(self, stored: Stored) -> None:
         super().__init__()
@@ -78,8 +82,11 @@ class _Operations:
     """PyTorch's own functions where they fit."""
 
     relu, selu, tanh, sigmoid = map(staticmethod, (torch.relu, torch.selu, torch.tanh, torch.sigmoid))
-    sin, cos, abs, at_least = map(staticmethod, (torch.sin, torch.cos, torch.abs, torch.clamp_min))
+    sin, cos, abs = map(staticmethod, (torch.sin, torch.cos, torch.abs))
     exp, log, erf, sign = map(staticmethod, (torch.exp, torch.log, torch.erf, torch.sign))
+
+    def at_least(self, x: torch.Tensor, least: float) -> torch.Tensor:
+        return x.clamp_min(least)
 
     def halves(self, x: torch.Tensor) -> Sequence[torch.Tensor]:
         return torch.chunk(x, 2, dim=-1)

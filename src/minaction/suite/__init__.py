@@ -1,4 +1,4 @@
-"""Many runs from one command: a grid of tasks, methods and seeds, a folder of runs, and workers."""
+"""Many runs in one command: a grid of tasks, methods and seeds, a folder of runs, and workers."""
 
 from ._folder import SuiteFolder as SuiteFolder
 from ._grids import GRIDS as GRIDS
@@ -7,9 +7,6 @@ from ._grids import chosen as chosen
 from ._local import Local as Local
 from ._own_grid import own_grid as own_grid
 from ._ray import RayCluster as RayCluster
-from ._recipes import RECIPES as RECIPES
-from ._recipes import Recipe as Recipe
-from ._recipes import recipe as recipe
 from ._runner import Tally as Tally
 from ._runner import run_suite as run_suite
 from ._schedule import Batch as Batch

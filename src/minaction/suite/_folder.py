@@ -1,8 +1,8 @@
-"""A suite on disk: a folder of run folders, each of one seed, and a file that says so.
+"""A suite on disk: a folder of run folders, each of one seed, and a description.
 
 ::
 
-    SUITE/suite.json                     its format and what made it
+    SUITE/suite.json                     its name, format and version
     SUITE/TASK/METHOD/seed-0/            an ordinary run folder; see `training/_run.py`
 """
 
@@ -30,7 +30,7 @@ class _Description:
 
 
 class SuiteFolder:
-    """The runs of a suite; see the drawing above. Looking at one writes nothing."""
+    """The runs of a suite. Reading them writes nothing."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -47,30 +47,30 @@ class SuiteFolder:
 
     @contextlib.contextmanager
     def opened(self, name: str) -> Iterator[None]:
-        """Make it, if it is not there yet, and keep other suites off it meanwhile."""
+        """Create the folder if necessary, and lock it against other suites."""
         if not self._description.exists():
             write_json(self._description, _Description(name, FORMAT, __version__))
         with locked(self.path):
-            for left in self.path.glob(".suite.json.*.tmp"):  # by a kill
+            for left in self.path.glob(".suite.json.*.tmp"):  # after a kill
                 left.unlink(missing_ok=True)
             yield
 
     def run_path(self, config: RunConfig) -> Path:
-        """Where a run lies, or will lie."""
+        """The folder of a run, whether it exists or not."""
         data = re.sub(r"[^\w.+-]", "_", config.data)
         return self.path / data / config.method / f"seed-{config.seeds[0]}"
 
     def run(self, config: RunConfig) -> Run | None:
-        """A run that was begun or is finished."""
+        """A run that was started or is finished; None otherwise."""
         path = self.run_path(config)
         return Run.open(path) if is_run(path) else None
 
     def finished(self, config: RunConfig) -> bool:
-        """Whether a run is trained to its end."""
+        """Whether a run is finished."""
         return (self.run_path(config) / "results.json").exists()
 
     def check(self, configs: Iterable[RunConfig]) -> None:
-        """Refuse to go on with runs that were trained, or are half trained, with other settings."""
+        """Refuse to continue runs that were trained, entirely or in part, with other settings."""
         for config in configs:
             found = self.run(config)
             if found is None or found.failure is not None:
@@ -84,7 +84,7 @@ class SuiteFolder:
                     )
 
     def broken(self, config: RunConfig) -> str:
-        """Why nothing can be done with what lies in a run's place; empty if all is well."""
+        """Why the folder of a run cannot be used; empty if it can."""
         try:
             found = self.run(config)
             if found is None:
@@ -98,27 +98,27 @@ class SuiteFolder:
         return ""
 
     def left(self, configs: Iterable[RunConfig]) -> list[RunConfig]:
-        """What is still to be trained."""
+        """The runs that are not finished."""
         return [config for config in configs if not self.finished(config)]
 
     def checkpoints(self, config: RunConfig) -> frozenset[int]:
-        """The steps at which a run could go on; 0 if it would begin."""
+        """The steps from which a run can continue; 0 if it has no checkpoint."""
         found = self.run(config)
         return frozenset(found.checkpoints if found is not None else ()) or frozenset({0})
 
     def prepare(self, config: RunConfig) -> Run:
-        """The folder to train a run in, rid of what a failed attempt with other settings left."""
+        """The run to train, without the files of a failed attempt with other settings."""
         path, found = self.run_path(config), self.run(config)
         if found is not None and found.config != config and found.failure is not None:
             empty_run(path)
         return Run.create(path, config)
 
     def tidy(self, configs: Iterable[RunConfig]) -> None:
-        """Remove what kills left behind in the folders of runs."""
+        """Remove temporary files that kills left in the folders of runs."""
         for run in filter(None, map(self.run, configs)):
             run.tidy()
 
 
 def _visible(folder: Path) -> Iterator[Path]:
-    """What lies in a folder, apart from temporary files of an interrupted write."""
+    """The files in a folder, apart from temporary ones of an interrupted write."""
     return (path for path in folder.iterdir() if not path.name.startswith("."))

@@ -1,4 +1,4 @@
-"""Grids of runs by name: the paper's comparison and its ablations; and how tasks, methods and studies are picked."""
+"""Grids of runs by name: the paper's comparison and its ablations; and how to select from them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STEPS_BETWEEN_EVALUATIONS = 200
 
 @dataclass(frozen=True)
 class Grid:
-    """Runs under a name, each of one seed."""
+    """Named runs, each of one seed."""
 
     name: str
     runs: tuple[RunConfig, ...]
@@ -42,19 +42,19 @@ class Grid:
 
 @dataclass(frozen=True)
 class Method:
-    """An objective with its settings, under the name that a person sees."""
+    """An objective with its settings, and a label for tables and figures."""
 
     label: str
     objective: str
     """See `minaction objectives`."""
     settings: dict[str, Any]
-    """Hyperparameters that differ from the objective's, as JSON can hold them."""
+    """Hyperparameters that differ from the objective's defaults, as JSON values."""
 
 
 def trial(
     data: str, method: Method, seed: int, steps: int, episodes: int | None = None, ablation: Ablation | None = None
 ) -> RunConfig:
-    """One training of one method on one task with one seed."""
+    """The settings of one method on one task with one seed."""
     evaluations = min(_MOST_EVALUATIONS, -(-steps // _STEPS_BETWEEN_EVALUATIONS))
     return RunConfig(
         data, method.objective, method.settings, steps, (seed,), evaluations, episodes, method.label, ablation
@@ -63,11 +63,11 @@ def trial(
 
 @dataclass(frozen=True)
 class Variant:
-    """One value of what an ablation varies, as a method."""
+    """One value of the parameter that an ablation varies."""
 
     value: str | int | float
     base: str
-    """The method that is varied, as it is named in labels."""
+    """The label of the method that is varied."""
     objective: str
     settings: dict[str, Any]
     episodes: int | None = None
@@ -75,7 +75,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Study:
-    """An ablation: tasks, and the variants trained on them."""
+    """An ablation: the variants, and the tasks to train them on."""
 
     parameter: str
     tasks: tuple[str, ...]
@@ -90,8 +90,8 @@ _OURS = ("maddist", "tdmaddist")
 # The paper compares the first three.
 _HEADS = ("simple", "wide-norm", "iqe", "mrn", "pqe", "pqe-gg", "deep-norm")
 
-# The paper shows these studies as figures; its text gives the sizes of networks and quasimetrics, not every value
-# along the axes. Those here span the same ranges.
+# The paper shows these ablations as figures; its text gives the sizes of networks and quasimetrics, but not every value
+# on the axes. The values here span the same ranges.
 ABLATIONS: dict[str, Study] = {
     "latent-dimension": Study(
         "latent",
@@ -168,7 +168,7 @@ GRIDS = {"paper": paper, "ablations": ablations}
 
 
 def published_steps(task: str) -> int:
-    """How long the paper trains on a task."""
+    """The number of steps for which the paper trains on a task."""
     return 50_000 if task == CLIFF_WALKING else 100_000
 
 
@@ -178,24 +178,25 @@ def _published(name: str, task: str) -> Method:
 
 
 def _published_settings(method: str, task: str) -> dict[str, Any]:
-    """What lets a method of the paper follow its published curves, where that is not our default.
+    """Settings that a method of the paper needs to reproduce its published curves, where our defaults differ.
 
-    The weights are the last ones, not averaged. The paper does not say how inputs are scaled: where all have much the
-    same spread it makes no difference, but of the ant's 29 two say where it is, and the curves are followed only if
-    these keep their greater spread. (Hilbert takes its inputs as they are, everywhere.)
+    Weights are not averaged. The paper does not say how inputs are scaled. If all have a similar spread, it makes no
+    difference; but only two of the ant's 29 inputs are its position, and the curves are reproduced only if these keep
+    their larger spread. (Hilbert does not scale its inputs on any task.)
     """
     if method not in PUBLISHED:
         return {}
+    if method == "hilbert":
+        return {"averaging": 0.0, "encoder.base.scaling": "none"}
     scaling = "encoder.base.scaling" if method == "qrl" else "encoder.scaling"
-    together = {scaling: "shared"} if task in ANTS and method != "hilbert" else {}
-    return {"averaging": 0.0, **together}
+    return {"averaging": 0.0, **({scaling: "shared"} if task in ANTS else {})}
 
 
 # ---------------------------------------------------------------- choosing
 
 
 def chosen(grid: Grid, only: Collection[str]) -> Grid:
-    """The runs that `only` names: of the tasks among the names, with the methods among them, of the ablations."""
+    """The runs that match `only`: names of tasks, methods and ablations, of each kind at least one if any is given."""
     names = [_names(run) for run in grid.runs]
     kinds = [frozenset[str]().union(*kind) for kind in zip(*names, strict=True)]
     for name in only:
@@ -208,11 +209,11 @@ def chosen(grid: Grid, only: Collection[str]) -> Grid:
         if all(not wanted or wanted & own for wanted, own in zip(asked, called, strict=True))
     ]
     if not kept:
-        raise InputError(f"Nothing in the suite {grid.name!r} is all of {', '.join(only)}; leave one of them out.")
+        raise InputError(f"No run of the suite {grid.name!r} matches all of {', '.join(only)}; leave one of them out.")
     return replace(grid, runs=tuple(kept))
 
 
 def _names(run: RunConfig) -> tuple[frozenset[str], ...]:
-    """What a run can be called: by its task, by its method, by its ablation."""
+    """The names that select a run: of its task, of its method, of its ablation."""
     ablation = frozenset() if run.ablation is None else frozenset({run.ablation.name})
     return frozenset({run.data}), frozenset({run.method, run.objective}), ablation

@@ -1,4 +1,4 @@
-"""This machine: batches are trained in processes of their own, so that a crash takes no other along."""
+"""Training on this machine: every worker is a separate process, so that a crash does not affect the others."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from ..training import Run, RunConfig
 from ._schedule import Batch
 from ._work import Update, train_batch
 
-_MEMORY_OF_A_WORKER = 2 << 30  # on CliffWalking one takes a third of it
+_MEMORY_OF_A_WORKER = 2 << 30  # on CliffWalking a worker takes a third of it
 
-# It takes a few seconds to start a worker; but one keeps what it compiled, some 50 MiB for every batch.
+# Starting a worker takes a few seconds; but a worker keeps all that it compiled, about 50 MiB per batch.
 _BATCHES_OF_A_WORKER = 10
 _REPLICAS_OF_A_GPU = 20
 
 
 @dataclass(frozen=True)
 class Local:
-    """At most `jobs` programs at a time, each of at most `replicas` runs where these are of several tasks."""
+    """At most `jobs` programs at a time, with at most `replicas` runs each if they are of several tasks."""
 
     jobs: int
     replicas: int = 1
     batches_of_a_worker: int = 1
-    """How many batches a worker trains, one after the other, before a fresh one takes its place."""
+    """How many batches a worker trains, one after the other, before a new one replaces it."""
 
     @classmethod
     def default(cls, batches: int, jobs: int | None = None, replicas: int | None = None) -> Local:
-        """What suits this machine and so many batches.
+        """The settings for this machine and this many batches.
 
-        A GPU gets one worker and up to 20 runs to a program, because it is hardly busy with fewer; its memory is given
-        back only when a process ends. A CPU gets one worker for every core that has memory enough, but no more than
-        there are batches, so that the seeds of few batches have all cores.
+        A GPU gets one worker and up to 20 runs per program, because fewer do not keep it busy; its memory is released
+        only when a process ends. A CPU gets one worker per core, as far as memory suffices, but no more than there are
+        batches, so that the seeds of few batches can use all cores.
         """
         on_cpu = default_device() == "cpu"
         return cls(
@@ -55,7 +55,7 @@ class Local:
 
     def train(self, batches: Iterable[Batch], prepare: Callable[[RunConfig], Run]) -> Generator[Update]:
         """See `Backend.train`."""
-        if self.jobs > 1:  # they share a GPU's memory, if there is one; JAX would give all of it to the first
+        if self.jobs > 1:  # workers share a GPU's memory, if there is one; JAX would give all of it to the first
             os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         waiting, workers = iter(batches), list[_Worker]()
         try:
@@ -76,12 +76,12 @@ class Local:
                 worker.end()
 
     def _free_place(self, workers: list[_Worker]) -> int | None:
-        """A place whose worker has nothing to do, or that has none."""
+        """A place whose worker is idle, or that has none."""
         taken = {worker.place for worker in workers if worker.busy}
         return min(set(range(self.jobs)) - taken, default=None)
 
     def _worker_at(self, place: int, workers: list[_Worker]) -> _Worker:
-        """The worker at a place, a new one if there is none."""
+        """The worker at a place; a new one if there is none."""
         for worker in workers:
             if worker.place == place:
                 return worker
@@ -90,21 +90,21 @@ class Local:
 
 
 class _Worker:
-    """A process that trains batches, one at a time, seen from the suite."""
+    """The suite's side of a process that trains batches, one at a time."""
 
     def __init__(self, place: int, cores: set[int]) -> None:
         self.place = place
-        """Which of the workers at a time it is."""
-        # Spawned: JAX does not survive a fork.
+        """Its number among the workers that run at the same time."""
+        # Spawned, since JAX does not survive a fork.
         context = multiprocessing.get_context("spawn")
         self.busy = list[Path]()
-        """The runs of which it has not said yet how they ended."""
+        """The runs that have not ended yet."""
         self.batches = 0
-        """How many it was given."""
+        """How many batches it has been given."""
         self.died = False
         self.pipe, theirs = context.Pipe()
         self._process: SpawnProcess = context.Process(target=_work, args=(theirs,), daemon=True)
-        with keeping_to(cores):  # from its beginning: JAX and NumPy start as many threads as there are cores
+        with keeping_to(cores):  # from the start: JAX and NumPy create as many threads as there are cores
             self._process.start()
         theirs.close()
 
@@ -112,11 +112,11 @@ class _Worker:
         """Give it a batch."""
         self.busy = list(paths)
         self.batches += 1
-        with contextlib.suppress(BrokenPipeError):  # it died while it had nothing to do; `next_updates` will say so
+        with contextlib.suppress(BrokenPipeError):  # it died while idle, which `next_updates` reports
             self.pipe.send(paths)
 
     def next_updates(self) -> list[Update]:
-        """What it says next; that it died, if it did without a word, which ends all runs that it was at."""
+        """Its next updates; if the process died, a failure of every run that it was training."""
         try:
             updates = [self.pipe.recv()]
         except (EOFError, ConnectionResetError):
@@ -124,14 +124,14 @@ class _Worker:
             self._process.join()
             code = self._process.exitcode or 0
             how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-            why = f"The worker {how}; perhaps the memory did not suffice."
+            why = f"The worker {how}; it may have run out of memory."
             updates = [Update(path, "failed", text=why) for path in self.busy]
         ended = [update.run for update in updates if update.is_end]
         self.busy = [path for path in self.busy if path not in ended]
         return updates
 
     def end(self, patience: float = 0.0) -> None:
-        """End it, at once unless it ends by itself soon; what it wrote is whole, and can be gone on with."""
+        """End the process, waiting `patience` seconds for it to exit; its files are complete and can be resumed."""
         self.pipe.close()
         self._process.join(patience)
         self._process.kill()
@@ -139,34 +139,34 @@ class _Worker:
 
 
 def _work(pipe: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the suite decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the suite handles it
     parent = multiprocessing.parent_process()
     assert parent is not None
     if not parent.is_alive():
         return
     threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    with contextlib.suppress(EOFError):  # there is no more to do
+    with contextlib.suppress(EOFError):  # no more batches
         while True:
             train_batch(pipe.recv(), pipe.send)
 
 
 def _end_with(sentinel: int) -> None:
-    """End this process when the suite's ends, even if that was killed."""
+    """End this process when the suite's process ends, even if that is killed."""
     wait([sentinel])
     os._exit(1)
 
 
 def _workers_of_a_cpu(batches: int) -> int:
     jobs = min(core_count(), batches)
-    with contextlib.suppress(ValueError, OSError):  # not every system can tell how much memory it has
+    with contextlib.suppress(ValueError, OSError):  # not every system reports its memory
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         jobs = min(jobs, memory // _MEMORY_OF_A_WORKER)
     return max(1, jobs)
 
 
-@functools.cache  # it takes a second to ask
+@functools.cache  # asking takes a second
 def default_device() -> str:
-    """What JAX computes on, such as "cpu"; asked in another process, so that this one takes no memory of a GPU."""
+    """JAX's default backend, such as "cpu"; asked in another process, so that this one uses no GPU memory."""
     asked = subprocess.run(
         [sys.executable, "-c", "import jax; print(jax.default_backend())"], capture_output=True, text=True
     )

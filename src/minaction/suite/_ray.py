@@ -1,15 +1,20 @@
 """A Ray cluster: one task per batch. Runs travel as bytes, so that machines need not share a file system.
 
 Tasks are not put together into one program here: that would leave other machines of the cluster idle.
+
+Whoever reaches a Ray cluster can run programs on it. So a cluster that a suite starts listens on this machine alone,
+and one at an address is asked with a token.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +26,14 @@ from ._work import Update, pack, train_batch, unpack
 
 _RETRIES = 5  # how often a batch is begun anew because its machine was lost
 _SECONDS_BETWEEN_LOOKS = 1.0
+_TOKEN = {"RAY_AUTH_MODE": "token"}
+# Ray on Linux otherwise listens on every network. Under this name, because it is what Ray does on macOS by itself.
+_LOOPBACK_ALONE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 
 
 @dataclass(frozen=True)
 class RayCluster:
-    """The cluster at `address`; without one, the cluster of this machine, started if need be.
+    """The cluster at `address` ("auto": the one of this machine); without one, a cluster that ends with the suite.
 
     Every machine needs `minaction[ray]` of the same version. Where the cluster has GPUs, each batch asks for one.
     """
@@ -60,21 +68,48 @@ class RayCluster:
             ray.shutdown()
 
     def _connected(self) -> Any:
+        address = self.address or os.environ.get("RAY_ADDRESS")
+        # Before Ray is imported, which reads it once; what a person has set stands.
+        for name, value in (_TOKEN if address else _TOKEN | _LOOPBACK_ALONE).items():
+            os.environ.setdefault(name, value)
         try:
             import ray
+            import ray.exceptions
             import ray.util.scheduling_strategies
         except ImportError:
             raise MissingExtra("A suite on Ray", "ray") from None
         try:
-            if self.address is not None:
-                _knock(self.address)
-            ray.init(address=self.address, log_to_driver=False, logging_level=logging.ERROR)
+            if address is not None:
+                _knock(address)
+            with _private_files():
+                ray.init(
+                    address=address or "local",
+                    include_dashboard=None if address else False,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                )
+        except ray.exceptions.AuthenticationError as error:
+            raise InputError(
+                f"The Ray cluster at {address} is asked with a token, and there is none here; on its machine "
+                "`ray get-auth-token` prints it, here it belongs in ~/.ray/auth_token or RAY_AUTH_TOKEN."
+            ) from error
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError(
-                f"There is no Ray cluster at {self.address} ({str(error).splitlines()[0]}); start one with "
-                "`ray start --head`, which says its address."
+                f"There is no Ray cluster at {address or 'this machine'}, or not with this token "
+                f"({str(error).splitlines()[0]}); start one with `ray get-auth-token --generate` and "
+                "`RAY_AUTH_MODE=token ray start --head`, which says its address."
             ) from error
         return ray
+
+
+@contextlib.contextmanager
+def _private_files() -> Iterator[None]:
+    """Ray writes a new token where everybody can read it."""
+    umask = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(umask)
 
 
 def _knock(address: str) -> None:

@@ -1,4 +1,4 @@
-"""The suite itself: finds out what is left, has it trained, and tells what happens."""
+"""`run_suite`: trains the runs of a grid that are not finished yet."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ._folder import SuiteFolder
 from ._schedule import Batch, Speeds, batches
 from ._work import Backend, Update, disk_is_full
 
-_DISK_FULL = "The disk is full ({}); make room, and the same command goes on where this one stopped."
+_DISK_FULL = "The disk is full ({}); make room, and the same command continues where this one stopped."
 
 
 @dataclass
 class Tally:
-    """How the runs of a suite stand."""
+    """How many runs of a suite are done, running, failed and skipped."""
 
     total: int
     done: int
@@ -38,9 +38,17 @@ def run_suite(
     backend: Backend,
     on_update: Callable[[Tally, RunConfig, Update], None] = lambda tally, config, update: None,
 ) -> Tally:
-    """Train every run that is not finished; how they stand in the end. A failure stops no other run.
+    """Train every run that is not finished. A failed run does not stop the others.
 
-    `on_update` is told what happens, after it happened.
+    Args:
+        folder: where runs are stored.
+        name: the name of the suite.
+        configs: the runs, each of one seed.
+        backend: where to train them, such as `Local.default(len(configs))`.
+        on_update: called with the tally so far, the run and what happened to it.
+
+    Returns:
+        The final tally.
     """
     found = [(config, folder.broken(config)) for config in configs]
     configs = [config for config, why in found if not why]
@@ -69,7 +77,7 @@ class _Suite:
         self._tasks_not_here: set[str] = set()
 
     def in_order(self, waiting: list[Batch]) -> Iterator[Batch]:
-        """The batches, asked for one by one, without runs of a task that turned out to need a missing extra."""
+        """The batches, one by one, without runs of tasks that turned out to need a missing extra."""
         waiting = list(waiting)
         while waiting:
             batch = self._speeds.longest_first(waiting)
@@ -80,7 +88,7 @@ class _Suite:
                 yield Batch(possible, batch.steps)
 
     def take(self, update: Update) -> RunConfig | None:
-        """Note what happened; the run it happened to, or None if that has ended: a lost machine's updates come late."""
+        """Record an update and return its run, or None if that has ended: updates of a lost machine arrive late."""
         config = self._left.get(update.run)
         if config is None:
             return None

@@ -1,14 +1,14 @@
-"""What is trained together, in which order, and how long it takes.
+"""Which runs are trained together, in which order, and how long they take.
 
-Seeds of one task and method are trained side by side in one program. On a GPU several tasks of the same shape join
-them, because one program with few seeds hardly keeps it busy. Batches come longest first, by the speed of finished
-runs: a long one that begins last would leave all other workers with nothing to do.
+Seeds of one task and method are trained side by side in one program. On a GPU, tasks of the same shape are added to
+them, because a few seeds do not keep it busy. The longest batches are trained first, by the speed of finished runs: if
+a long one started last, all other workers would be idle meanwhile.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -18,60 +18,51 @@ from ..tasks import Source
 from ..training import RunConfig, Trainer
 from ._folder import SuiteFolder
 
-_EPISODES_OF_A_TRIAL = 10  # of tasks whose data takes long to make; how much there is does not change the speed
+_EPISODES_OF_A_TRIAL = 10  # of tasks whose data takes long to make; the amount of data does not change the speed
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Runs that one program trains side by side, with the steps at which all of them could go on."""
+    """Runs that one program trains side by side, and the steps from which all of them can continue."""
 
     configs: tuple[RunConfig, ...]
     steps: frozenset[int]
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """A name for messages."""
         first = self.configs[0]
         others = len({config.data for config in self.configs}) - 1
         return f"{first.method} on {first.data}" + (f" and {others} more" if others else "")
 
 
 def batches(folder: SuiteFolder, configs: Iterable[RunConfig], replicas: int) -> list[Batch]:
-    """The runs in batches of at most `replicas`; seeds of one task and method are never parted by that limit.
+    """The runs in batches of at most `replicas`; seeds of one task and method are never separated by that limit.
 
-    Only runs that share a checkpoint go together: what was under way when a suite was killed stays together, so that
-    it ends in the same bits.
+    Only runs that share a checkpoint go together: runs that were trained together when a suite was killed stay
+    together, so that they end in the same bits.
     """
+    singles = [Batch((config,), folder.checkpoints(config)) for config in configs]
+    seeds = _merged(singles, lambda one, other: _same_task_and_method(one.configs[0], other.configs[0]))
+
+    def fit_together(one: Batch, other: Batch) -> bool:
+        few = len(one.configs) + len(other.configs) <= replicas
+        return few and _one_program(one.configs[0], other.configs[0])
+
+    return _merged(seeds, fit_together)
+
+
+def _merged(parts: Iterable[Batch], together: Callable[[Batch, Batch], bool]) -> list[Batch]:
+    """Each part added to the first batch that shares a step with it and that it may be trained `together` with."""
     found: list[Batch] = []
-    for seeds in _by_task_and_method([Batch((config,), folder.checkpoints(config)) for config in configs]):
-        room = replicas - len(seeds.configs)
+    for part in parts:
         for k, batch in enumerate(found):
-            if (
-                len(batch.configs) <= room
-                and _shared(batch, seeds)
-                and _one_program(batch.configs[0], seeds.configs[0])
-            ):
-                found[k] = Batch(batch.configs + seeds.configs, _shared(batch, seeds))
+            if (shared := batch.steps & part.steps) and together(batch, part):
+                found[k] = Batch(batch.configs + part.configs, shared)
                 break
         else:
-            found.append(seeds)
+            found.append(part)
     return found
-
-
-def _by_task_and_method(singles: Iterable[Batch]) -> list[Batch]:
-    groups: list[Batch] = []
-    for single in singles:
-        for k, group in enumerate(groups):
-            if _same_task_and_method(group.configs[0], single.configs[0]) and _shared(group, single):
-                groups[k] = Batch(group.configs + single.configs, _shared(group, single))
-                break
-        else:
-            groups.append(single)
-    return groups
-
-
-def _shared(first: Batch, second: Batch) -> frozenset[int]:
-    return first.steps & second.steps
 
 
 def _same_task_and_method(first: RunConfig, second: RunConfig) -> bool:
@@ -79,9 +70,9 @@ def _same_task_and_method(first: RunConfig, second: RunConfig) -> bool:
 
 
 def _one_program(first: RunConfig, second: RunConfig) -> bool:
-    """Whether only what they are trained on differs, and that only in its values.
+    """Whether they differ in data only, and the data only in its values.
 
-    Where every seed has data of its own it differs in structure too: small worlds are encoded state by state.
+    Where every seed has its own data, its structure differs too: small worlds are encoded state by state.
     """
     sources = [Source(config.data) for config in (first, second)]
     shapes = {source.task.state_shape if source.task else None for source in sources}  # of a file it is not known
@@ -90,7 +81,7 @@ def _one_program(first: RunConfig, second: RunConfig) -> bool:
 
 
 class Speeds:
-    """Seconds per step of runs, as far as they are known from finished ones."""
+    """Seconds per step, from finished runs."""
 
     def __init__(self, folder: SuiteFolder, configs: Iterable[RunConfig]) -> None:
         self._known: dict[tuple[str, str], float] = {}
@@ -100,12 +91,12 @@ class Speeds:
                 self.learn(config, run.results.steps_per_second)
 
     def learn(self, config: RunConfig, steps_per_second: float | None) -> None:
-        """A run of this kind was finished."""
+        """Record the speed of a finished run."""
         if steps_per_second:
             self._known[config.data, config.method] = 1 / steps_per_second
 
     def seconds(self, config: RunConfig) -> float | None:
-        """How long it will take: like its own kind, its method or its task elsewhere; None where nothing is known."""
+        """How long a run takes, from runs of the same task and method, or else of either; None if there are none."""
         own = self._known.get((config.data, config.method))
         if own is None:
             alike = [
@@ -115,22 +106,22 @@ class Speeds:
         return None if own is None else own * config.steps
 
     def longest_first(self, waiting: Sequence[Batch]) -> Batch:
-        """What to train next; what was never tried may take any time, and comes first."""
+        """The batch to train next; one whose speed is not known comes first, as it may take any time."""
         return max(waiting, key=lambda batch: self.seconds(batch.configs[0]) or float("inf"))
 
 
 @dataclass(frozen=True)
 class Cost:
-    """How long a batch will take, and how that is known."""
+    """How long a batch will take, and what the estimate is based on."""
 
     batch: Batch
     seconds: float | None
-    """None where it cannot be trained here."""
+    """None if it cannot be trained here."""
     source: str
 
 
 def cost(speeds: Speeds, batch: Batch) -> Cost:
-    """From finished runs of the same task and method, or from a short trial that writes nothing."""
+    """Estimated from finished runs of the same task and method, or by a short trial that writes nothing."""
     config = batch.configs[0]
     if (config.data, config.method) in speeds._known:
         return Cost(batch, speeds.seconds(config), "finished runs")
@@ -141,11 +132,13 @@ def cost(speeds: Speeds, batch: Batch) -> Cost:
 
 
 def _trial(batch: Batch) -> float:
-    """Train the batch for a moment; how long all of it would take."""
+    """Train a few steps of the batch and extrapolate; seconds."""
     began = time.monotonic()
     config, seeds = batch.configs[0], [one.seeds[0] for one in batch.configs]
     fresh = Source(config.data).fresh
-    source = Source(config.data, seeds, config.episodes if fresh else _EPISODES_OF_A_TRIAL)
+    own = Source(config.data).task is None  # of a file, which may have fewer, all are read in any case
+    episodes = config.episodes if fresh or own else _EPISODES_OF_A_TRIAL
+    source = Source(config.data, seeds, episodes, config.table)
     objective = make_objective(config.objective, config.settings)
     trainer = Trainer(objective, [source.data(seed) for seed in seeds], steps=config.steps, seeds=seeds)
     steps = max(1, trainer.chunk_length // 4)
@@ -153,6 +146,6 @@ def _trial(batch: Batch) -> float:
     ready = time.monotonic()
     done = trainer.step
     trainer.advance(steps)
-    if trainer.step == done:  # it was to be trained for no longer than that
+    if trainer.step == done:  # that was all of the training
         return ready - began
     return ready - began + config.steps * (time.monotonic() - ready) / (trainer.step - done)

@@ -1,4 +1,4 @@
-"""What a worker does, on this machine or another: train a batch of runs in their folders, and say how it goes."""
+"""What a worker does, on this machine or another: train a batch of runs in their folders and report on it."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from ..tasks import Source
 from ..training import Diverged, Evaluated, Finished, Progressed, Run, RunConfig, Training, train
 from ._schedule import Batch
 
-_PATIENCE = 20.0  # seconds, for a worker whose suite was killed to let go of a run
+_PATIENCE = 20.0  # seconds to wait for a worker of a killed suite to release a run
 
 
 @dataclass(frozen=True)
 class Update:
-    """Something that happened to a run."""
+    """A change in the state of a run."""
 
     run: Path
     kind: Literal["started", "progressed", "finished", "skipped", "failed", "disk full"]
     step: int = 0
     text: str = ""
-    """How it goes, or in one sentence why it ended."""
+    """Its progress, or why it ended, in one sentence."""
     details: str = ""
 
     @property
     def is_end(self) -> bool:
-        """Whether nothing more happens to the run."""
+        """Whether this is the last update of the run."""
         return self.kind not in ("started", "progressed")
 
 
@@ -45,21 +45,21 @@ class Backend(Protocol):
 
     @property
     def replicas(self) -> int:
-        """How many runs to train in one program at most; seeds of one task and method always are."""
+        """The largest number of runs in one program; seeds of one task and method always share one."""
         ...
 
     def train(self, batches: Iterable[Batch], prepare: Callable[[RunConfig], Run]) -> Generator[Update]:
-        """Train every run in its folder, taking the next batch as a worker becomes free; what happens meanwhile.
+        """Train every run in its folder and yield updates; a free worker takes the next batch.
 
-        After "finished" the whole run lies in its folder. Closing the generator ends all workers.
+        After "finished" the run is complete in its folder. Closing the generator ends all workers.
         """
         ...
 
 
 def train_batch(paths: Sequence[Path], tell: Tell) -> None:
-    """Train runs side by side to the end, from wherever they stand, and tell how each ended.
+    """Train runs side by side to the end, from their checkpoints, and report how each ended.
 
-    One whose data cannot be had, or that diverges, is no harm to the others.
+    A run whose data is not available, or that diverges, does not affect the others.
     """
     sources: dict[tuple[Any, ...], Source] = {}  # runs on the same data share it, on the device too
     ready: dict[Path, Training] = {}
@@ -78,10 +78,10 @@ def train_batch(paths: Sequence[Path], tell: Tell) -> None:
                 dropped = run.drop_damaged()
                 (anew if dropped else ready)[path] = Training.of(run, source)
                 if dropped:
-                    tell(Update(path, "progressed", text=f"{', '.join(dropped)} was damaged; it is trained again"))
+                    tell(Update(path, "progressed", text=f"{', '.join(dropped)} was damaged; training again"))
             except Exception as error:
                 tell(_ending(path, error))
-        for together in (ready, anew):  # those that lost a checkpoint would have the others begin again too
+        for together in (ready, anew):  # runs that lost a checkpoint would make the others start again too
             if together:
                 _train(together, tell)
 
@@ -108,7 +108,7 @@ def _train(trainings: Mapping[Path, Training], tell: Tell) -> None:
 
 
 def _ending(path: Path, error: Exception) -> Update:
-    """What to tell of a training that ended with an error."""
+    """The last update of a run that ended with an error."""
     if isinstance(error, MissingExtra):
         return Update(path, "skipped", text=str(error))
     kind = "disk full" if disk_is_full(error) else "failed"
@@ -117,20 +117,20 @@ def _ending(path: Path, error: Exception) -> Update:
 
 
 def disk_is_full(error: BaseException | None) -> bool:
-    """Whether a write failed for want of space, perhaps told by an error of ours."""
+    """Whether a write failed for lack of space, directly or as the cause of another error."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return error is not None and disk_is_full(error.__cause__)
 
 
 def pack(folder: Path) -> dict[str, bytes]:
-    """A run's folder as bytes, to travel to another machine and back."""
+    """The files of a run's folder as bytes, to be sent to another machine."""
     files = (path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     return {path.name: path.read_bytes() for path in files}
 
 
 def unpack(files: dict[str, bytes], folder: Path) -> None:
-    """The inverse of `pack`; results.json, which says that a run is whole, comes last."""
+    """The inverse of `pack`; results.json, which marks a run as finished, is written last."""
     for name in sorted(files, key=lambda name: name == "results.json"):
         with atomic_write(folder / name) as file:
             file.write(files[name])

@@ -1,4 +1,4 @@
-"""The ant's maze tasks: OGBench's AntMaze medium, and its teleport maze made deterministic.
+"""The ant's maze tasks: OGBench's AntMaze medium, large and giant, and its teleport maze made deterministic.
 
 Truths and layouts need no simulator; only making data does (the extra `mazes`).
 """
@@ -37,8 +37,12 @@ class AntTask(Task):
     name: str
     recipe: AntRecipe
     state_shape: tuple[int, ...] = field(default=(STATE_SIZE,), init=False)
-    default_episodes: int = field(default=_PAPER_EPISODES, init=False)
     fresh_data_per_seed: bool = field(default=False, init=False)
+
+    @property
+    def default_episodes(self) -> int:  # type: ignore[override]
+        """The paper uses the first 1000 episodes of OGBench's data set, or all where there are fewer."""
+        return min(_PAPER_EPISODES, self.recipe.published_episodes)
 
     @property
     def maze(self) -> MazeLayout:
@@ -52,7 +56,7 @@ class AntTask(Task):
 
     @property
     def summary(self) -> str:  # type: ignore[override]
-        """One line for a person."""
+        """The task in one line."""
         ways = {"navigate": "heads for one goal after another", "stitch": "heads for a goal four cells away"}
         what = ways.get(self.recipe.behaviour, "follows random directions")
         maze = f"{self.recipe.maze}, deterministic" if self.recipe.maze == "teleport" else self.recipe.maze

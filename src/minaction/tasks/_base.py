@@ -72,7 +72,10 @@ class Truth:
 
     @classmethod
     def between(cls, name: str, unit: str, states: np.ndarray, distances: np.ndarray, tolerant: bool = False) -> Truth:
-        """The distances (n, n) between all ordered pairs of `states` (n, *shape)."""
+        """A truth whose sources and targets are both `states` (n, *shape), with `distances` (n, n) between them.
+
+        `name`, `unit` and `tolerant` are as in `Truth`.
+        """
         return cls(name, unit, states, states, distances, tolerant)
 
 

@@ -41,7 +41,7 @@ class OgbenchBallTask(Task):
 
     @property
     def summary(self) -> str:  # type: ignore[override]
-        """One line for a person."""
+        """The task in one line."""
         goals = "one goal after another" if self.recipe.behaviour == "navigate" else "a goal four cells away"
         return f"OGBench PointMaze {self.recipe.maze}: a noisy ball heads for {goals}"
 
@@ -101,7 +101,7 @@ class InertialBallTask(Task):
 
     @property
     def summary(self) -> str:  # type: ignore[override]
-        """One line for a person."""
+        """The task in one line."""
         return f"gymnasium-robotics PointMaze {self.recipe.maze}: a ball with inertia under random forces"
 
     def trajectories(

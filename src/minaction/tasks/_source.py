@@ -9,13 +9,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+import gymnasium
 import numpy as np
 
 from .._progress import OnProgress
+from ..environments import collect
 from ..errors import InputError
 from ..exact import observed_distance
 from ..trajectories import TableOptions, Trajectories, read_file
 from ..trajectories.readers import known_suffixes, local_minari_folder, looks_like_minari_id, read_minari_id
+from ..trajectories.readers._parquet import SUFFIXES as PARQUET
+from ..trajectories.readers._parquet import parquet_files
 from ._base import TASKS, Layout, Task, Truth, get_task
 from ._cache import cached
 
@@ -24,8 +28,11 @@ from ._cache import cached
 _MOST_OBSERVED_STATES = 3000
 _FEWEST_VISITS = 3
 
+_EPISODES_OF_AN_ENVIRONMENT = 100
+
 # Larger files in our format are memory-mapped.
 MAPPED_ABOVE = 2 << 30
+_TABLES_MAPPED_ABOVE = 1 << 29  # stored in Parquet, which is a few times smaller than the same in memory
 
 
 def read(
@@ -42,15 +49,18 @@ def read(
     states: Sequence[str] = (),
     drop: Sequence[str] = (),
     missing: Literal["refuse", "drop", "split"] = "refuse",
+    one_hot: Sequence[str] = (),
+    policy: str | None = None,
 ) -> Trajectories:
-    """Recorded episodes by name: of a task, of a file, or of a Minari data set.
+    """Recorded episodes by name: of a task, of a file, of a Minari data set, or of a Gymnasium environment.
 
     Files may be `.safetensors` (ours), `.npz` and `.npy` (plain or in OGBench's layout), `.hdf5` (D4RL's layout),
-    `.csv` and `.parquet` (logs with a column `episode`), Minari folders, and those of any other `Reader` installed.
+    `.csv` and `.parquet` (logs with a column `episode`), folders of Minari and LeRobot data sets or of Parquet files,
+    and those of any other `Reader` installed.
 
     Args:
-        source: the name of a task, whose data is made and cached; a path; or a Minari id (`minari:ID` downloads it if
-            necessary).
+        source: the name of a task, whose data is made and cached; a path; a Minari id (`minari:ID` downloads it if
+            necessary); or, with `policy`, the id of a Gymnasium environment.
         keep_actions: whether to keep the actions, which planning needs.
         memory_map: whether to leave the states in the file and read them as they are used; for `.safetensors`, `.npy`
             and tasks.
@@ -64,12 +74,14 @@ def read(
         states: the columns that make a state; all that are left if empty.
         drop: columns to leave out.
         missing: what to do where a value is missing: "refuse" the table, "drop" the row, or "split" the episode there.
+        one_hot: columns of whole numbers from 0 on that name things: each becomes as many numbers, one of them 1.
+        policy: "random" acts in the environment for `episodes` episodes, 100 by default.
 
     >>> import minaction as ma
     >>> ma.read("cliffwalking", episodes=3).num_episodes
     3
     """
-    options = TableOptions(episode, time, unit, tuple(states), tuple(drop), missing)
+    options = TableOptions(episode, time, unit, tuple(states), tuple(drop), missing, tuple(one_hot))
     table = None if options == TableOptions() else options
     if not isinstance(source, str | Path):
         raise InputError(f"A {type(source).__name__} is not the name of a task or a file; give text or a path.")
@@ -80,6 +92,10 @@ def read(
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{str(source)[:200]!r} cannot be looked up ({reason}); check the path.") from error
     is_path = is_file or isinstance(source, Path)
+    if policy is not None:
+        if exists or str(source) in TASKS:
+            raise InputError(f"{source} is recorded already, so that no policy can act; leave it out (--policy).")
+        return _acted(str(source), policy, keep_actions, memory_map, seed, episodes, progress)
     if table is not None and not exists:
         raise (
             _not_found(source, path)
@@ -99,6 +115,30 @@ def read(
             raise InputError(f"{name} cannot be memory-mapped; convert it to .safetensors first.")
         return read_minari_id(name.removeprefix("minari:"), keep_actions)
     raise _not_found(name, path)
+
+
+def _acted(
+    name: str,
+    policy: str,
+    keep_actions: bool,
+    memory_map: bool,
+    seed: int,
+    episodes: int | None,
+    progress: OnProgress | None,
+) -> Trajectories:
+    """Episodes of a Gymnasium environment, made once and then kept like those of a task."""
+    if policy != "random":
+        raise InputError(f"The policy is 'random', not {policy!r}; for one of your own use minaction.collect.")
+    count = _EPISODES_OF_AN_ENVIRONMENT if episodes is None else episodes
+    data = cached(
+        f"gymnasium {name} {policy}",
+        seed,
+        count,
+        lambda: collect(name, count, seed=seed, keep_actions=True, progress=progress),
+        gymnasium.__version__,
+        memory_map=memory_map,
+    )
+    return data if keep_actions or data.actions is None else replace(data, actions=None)
 
 
 def _of_task(
@@ -124,6 +164,8 @@ def _not_found(source: str | Path, path: Path) -> InputError:
     near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.7)
     hint = f" (did you mean {str(path.parent / near[0])!r}?)" if near else ""
     name = str(source)
+    if name in gymnasium.registry:
+        return InputError(f"{name} is a Gymnasium environment; give --policy random to record it with random actions.")
     if isinstance(source, Path) or path.suffix.lower() in known_suffixes() or len(path.parts) > 1:
         fetch = f"; for a Minari data set give 'minari:{name}'" if looks_like_minari_id(name) else "; check the path"
         return InputError(f"There is no file {str(path)!r}{hint}{fetch}.")
@@ -144,8 +186,9 @@ class Source:
         seeds: Sequence[int] = (0,),
         episodes: int | None = None,
         table: TableOptions | None = None,
+        policy: str | None = None,
     ) -> None:
-        self.name, self.seeds, self.episodes, self.table = name, tuple(seeds), episodes, table
+        self.name, self.seeds, self.episodes, self.table, self.policy = name, tuple(seeds), episodes, table, policy
         self.task: Task | None = get_task(name) if name in TASKS and not Path(name).is_file() else None
         self._data: dict[int, Trajectories] = {}
         self._truths: dict[int, list[Truth]] = {}
@@ -161,7 +204,9 @@ class Source:
         if key not in self._data:
             table = asdict(self.table) if self.table is not None else {}
             large = _is_large(self.name)
-            self._data[key] = read(self.name, seed=key, episodes=self.episodes, memory_map=large, **table)
+            self._data[key] = read(
+                self.name, seed=key, episodes=self.episodes, memory_map=large, policy=self.policy, **table
+            )
         return self._data[key]
 
     def truths(self, seed: int) -> list[Truth]:
@@ -201,4 +246,7 @@ class Source:
 
 def _is_large(name: str) -> bool:
     path = Path(name)
-    return path.suffix == ".safetensors" and path.is_file() and path.stat().st_size > MAPPED_ABOVE
+    if path.suffix == ".safetensors" and path.is_file():
+        return path.stat().st_size > MAPPED_ABOVE
+    is_table = path.is_dir() or (path.suffix.lower() in PARQUET and path.is_file())
+    return is_table and sum(file.stat().st_size for file in parquet_files(path)) > _TABLES_MAPPED_ABOVE

@@ -1,4 +1,4 @@
-"""From an objective and data to a model: one trainer, one driver, one form on disk."""
+"""From an objective and data to a model: the trainer, the driver, and runs on disk."""
 
 from ._driver import Diverged as Diverged
 from ._driver import Evaluated as Evaluated

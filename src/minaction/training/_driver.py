@@ -1,4 +1,4 @@
-"""The driver: trains, evaluates, keeps checkpoints, and tells what happens. Everything that trains is built on it."""
+"""The driver: trains, evaluates, keeps checkpoints and yields events. `fit`, the command line and suites use it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from ..tasks import Source, Truth
 from ..trajectories import Trajectories
 from ..validation import split_all, validate
 from ._run import Measurement, Results, Run
+from ._start import starting_models
 from ._trainer import Trainer
 
 
 @dataclass
 class Training:
-    """One run as the driver sees it: what to train on what, and the folder that keeps it, if any does.
+    """What the driver trains: an objective, data, and the run folder to write to, if any.
 
-    `data`, `truths` and `held_out` hold one entry per seed.
+    `data`, `truths` and `held_out` have one entry per seed.
     """
 
     objective: Objective
@@ -40,17 +41,19 @@ class Training:
     name: str = ""
     run: Run | None = None
     held_out: Sequence[Trajectories | None] = ()
+    start_from: Sequence[DistanceModel] = ()
+    """Models whose weights to begin with, one per seed; fresh ones if empty."""
     replicas: slice = field(default_factory=lambda: slice(None), init=False)
-    """Which of the trainer's seeds are its own."""
+    """Which of the trainer's seeds belong to this training."""
 
     def __post_init__(self) -> None:
         self.objective = suited(self.objective, self.data[0].state_shape)
 
     @classmethod
     def of(cls, run: Run, source: Source | None = None) -> Training:
-        """What a run's folder asks for."""
+        """The training that a run's configuration describes."""
         config = run.config
-        source = source or Source(config.data, config.seeds, config.episodes, config.table)
+        source = source or Source(config.data, config.seeds, config.episodes, config.table, config.policy)
         data, held_out = split_all([source.data(seed) for seed in config.seeds], config.held_out)
         return cls(
             make_objective(config.objective, config.settings),
@@ -62,12 +65,18 @@ class Training:
             config.data,
             run,
             held_out,
+            starting_models(config.start_from, len(config.seeds)),
         )
 
 
 @dataclass(frozen=True)
 class Progressed:
     """Some steps were trained.
+
+    Attributes:
+        training: what is being trained.
+        step: the number of steps so far.
+        loss: the mean loss over the latest steps and all seeds.
 
     >>> import minaction as ma
     >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
@@ -85,7 +94,12 @@ class Progressed:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """Every seed was measured.
+    """Every seed was evaluated.
+
+    Attributes:
+        training: what is being trained.
+        step: the number of steps so far.
+        measurements: one per seed: the terms of the loss, and the agreement with every truth.
 
     >>> import minaction as ma
     >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
@@ -102,7 +116,7 @@ class Evaluated:
 
     @property
     def note(self) -> str:
-        """In a few words, against the most important truth."""
+        """The correlation with the first truth, for a progress bar."""
         first = [one.evaluations[0] for one in self.measurements if one.evaluations]
         if not first:
             return ""
@@ -111,12 +125,17 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Diverged:
-    """The training was given up; the last checkpoint is from before.
+    """The training diverged and was stopped; its last checkpoint is from before.
+
+    Attributes:
+        training: what was being trained.
+        step: the step at which it was noticed.
+        error: what became infinite or NaN, and what to do.
 
     >>> import minaction as ma
     >>> def stop_early(event):
     ...     if isinstance(event, ma.Diverged):
-    ...         print(f"given up at step {event.step}: {event.error}")
+    ...         print(f"stopped at step {event.step}: {event.error}")
     >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
     >>> tiny = ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8))
     >>> _ = ma.fit(data, tiny, steps=2, progress=False, on_event=stop_early)
@@ -129,7 +148,12 @@ class Diverged:
 
 @dataclass(frozen=True)
 class Finished:
-    """Everything is trained, measured and, if there is a folder, written.
+    """Everything is trained, evaluated and, if there is a run folder, written.
+
+    Attributes:
+        training: what was trained.
+        models: one per seed.
+        results: the final evaluations, the speed and the versions.
 
     >>> import minaction as ma
     >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
@@ -149,16 +173,18 @@ Event = Progressed | Evaluated | Diverged | Finished
 
 
 def train(trainings: Sequence[Training], devices: int = 1) -> Iterator[Event]:
-    """Train to the end, side by side in one program, from wherever all of them stand; what happens meanwhile.
+    """Train several trainings side by side in one program, from their last common checkpoint to the end.
 
-    They differ in data and seeds alone. Each leaves what it would leave if it were trained alone. One that diverges is
-    given up; its weights are still computed, but do nothing to the others.
+    They may differ in data and seeds only, and each ends in what it would end in if trained alone. One that diverges is
+    stopped; its weights are still computed but do not affect the others.
     """
-    return _Driver(trainings, devices).train()
+    return Driver(trainings, devices).train()
 
 
-class _Driver:
-    def __init__(self, trainings: Sequence[Training], devices: int) -> None:
+class Driver:
+    """What `train` does, for who wants to stop early and have the models as they stand."""
+
+    def __init__(self, trainings: Sequence[Training], devices: int = 1) -> None:
         first = trainings[0]
         alike = (first.objective, first.steps, first.evaluations)
         if any((one.objective, one.steps, one.evaluations) != alike for one in trainings):
@@ -176,15 +202,16 @@ class _Driver:
             seeds=[seed for one in trainings for seed in one.seeds],
             name=[one.name for one in trainings for _ in one.seeds],
             devices=devices,
+            start_from=[model for one in trainings for model in one.start_from],
         )
         self._restore()
 
     def _restore(self) -> None:
-        """Go on from the last step at which all have a checkpoint: they are written one after the other."""
+        """Continue from the last step at which all have a checkpoint, as they are written one after the other."""
         runs = [one.run for one in self._going]
         for run in filter(None, runs):
             if dropped := run.drop_damaged():
-                warnings.warn(f"{run.path}: {', '.join(dropped)} was damaged and is removed.", stacklevel=2)
+                warnings.warn(f"{run.path}: {', '.join(dropped)} was damaged and has been removed.", stacklevel=2)
         shared = set.intersection(*(set(run.checkpoints) if run else set() for run in runs))
         if shared:
             step = max(shared)
@@ -192,7 +219,19 @@ class _Driver:
                 if one.run is not None:
                     self._trainer.restore(one.run.checkpoints[step], one.replicas)
 
+    @property
+    def step(self) -> int:
+        """How many steps were trained."""
+        return self._trainer.step
+
+    def models(self, one: Training) -> list[DistanceModel]:
+        """The models of a training as they stand, examined as finished ones are."""
+        models = self._trainer.models()[one.replicas]
+        _examine(models, one)
+        return models
+
     def train(self) -> Iterator[Event]:
+        """Train to the end; what happens meanwhile."""
         trainer = self._trainer
         began, first_step, seconds = time.monotonic(), trainer.step, 0.0
         evaluated = trainer.step
@@ -220,7 +259,7 @@ class _Driver:
                 yield self._given_up(one, "The loss")
 
     def _without_broken(self, models: list[DistanceModel]) -> Iterator[Event]:
-        """No loss has seen what the last update did; and what is wrong shall not replace a good checkpoint."""
+        """The loss is from before the last update, and a broken model must not replace a good checkpoint."""
         for one in list(self._going):
             if not all(_is_finite(model, data) for model, data in zip(models[one.replicas], one.data, strict=True)):
                 yield self._given_up(one, "The distance")
@@ -255,7 +294,7 @@ class _Driver:
         return measured
 
     def _checkpoint(self) -> None:
-        """All are written before any older one is removed, so that a kill leaves a step from which all can go on."""
+        """Write all before removing any older one, so that a kill leaves a step from which all can continue."""
         runs = [(one.run, one.replicas) for one in self._going if one.run is not None]
         for run, replicas in runs:
             self._trainer.save(run.path / f"checkpoint-{self._trainer.step}.safetensors", replicas)
@@ -265,11 +304,11 @@ class _Driver:
     def _finish(
         self, models: list[DistanceModel], terms: dict[str, np.ndarray], began: float, speed: float | None
     ) -> Iterator[Event]:
-        """The last step is measured once; what goes into the results is the same measurement."""
+        """Evaluate the last step once, for the metrics and the results alike."""
         step = self._trainer.step
         yield from self._without_broken(models)
         measured = [self._measured(one, models, terms, by_range=True) for one in self._going]
-        if terms:  # otherwise it was killed after this, and only the results are missing
+        if terms:  # otherwise it was killed after this point, and only the results are missing
             for one, rows in zip(self._going, measured, strict=True):
                 overall = [replace(row, evaluations=_overall(row.evaluations)) for row in rows]
                 if one.run is not None:
@@ -278,6 +317,8 @@ class _Driver:
             self._checkpoint()
         for one, rows in zip(self._going, measured, strict=True):
             _examine(models[one.replicas], one)
+            for model, row in zip(models[one.replicas], rows, strict=True):
+                model.agreement = {f"{of.truth} ({of.unit})": of.agreement for of in _overall(row.evaluations)}
             results = Results(
                 evaluations=[found for row in rows for found in row.evaluations],
                 seconds=round(time.monotonic() - began, 1),
@@ -298,7 +339,7 @@ def _overall(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
 
 
 def _examine(models: Sequence[DistanceModel], one: Training) -> None:
-    """Give finished models a sample of what was recorded, and what held-out episodes say about them."""
+    """Attach a sample of recorded states, and the result of validation on held-out episodes, to finished models."""
     samples = {id(data): Coverage.of(data) for data in one.data}
     for model, data, held_out in zip(models, one.data, one.held_out or [None] * len(models), strict=True):
         model.recorded = samples[id(data)]
@@ -306,7 +347,7 @@ def _examine(models: Sequence[DistanceModel], one: Training) -> None:
 
 
 def _is_finite(model: DistanceModel, data: Trajectories) -> bool:
-    """Whether weights are numbers, and distances between some of the recorded states."""
+    """Whether all weights, and distances between some of the recorded states, are finite."""
     if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model.network)):
         return False
     some = np.linspace(0, data.num_states - 1, 16, dtype=int)

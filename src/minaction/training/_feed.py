@@ -1,4 +1,4 @@
-"""Data larger than memory: batches sampled and gathered on the host while the device trains on the ones before."""
+"""Data larger than memory: batches are sampled and gathered on the host while the device trains on earlier ones."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 
 from .._mapped import read_rows
 from .._units import Units
-from ..objectives import Objective
+from ..objectives import TrainingObjective
 from ..trajectories import Trajectories
 
-# What the rows of one chunk may take; two chunks are held at a time, one being trained on and one being read.
+# Memory for the rows of one chunk; there are two at a time, one being trained on and one being read.
 _CHUNK_BYTES = 64 << 20
 
 
 class HostFeed:
-    """Samples with the objective's own `sample`, reads the rows it names, and renumbers the batch to them."""
+    """Samples with the objective's own `sample`, reads the rows, and renumbers the batch to index them."""
 
-    def __init__(self, objective: Objective, data: Trajectories, tables: Any, units: Units) -> None:
+    def __init__(self, objective: TrainingObjective, data: Trajectories, tables: Any, units: Units) -> None:
         self._states = data.states
         self._units = units
         self._more = objective.more_states(tables)
@@ -31,16 +31,17 @@ class HostFeed:
         host = jax.local_devices(backend="cpu")[0]
         tables = jax.device_put(jax.tree.map(np.asarray, tables), host)
 
-        def sample(key_data: jax.Array, step: jax.Array) -> Any:
+        def sample(key_data: jax.Array, step: jax.Array, tables: Any) -> Any:
             key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
             return objective.sample(key, tables)
 
-        over_steps = jax.vmap(sample, in_axes=(None, 0))
-        compiled = jax.jit(jax.vmap(over_steps, in_axes=(0, None)))
+        # The tables are an argument: the times of a long recording would be copied into the program as constants.
+        compiled = jax.jit(jax.vmap(jax.vmap(sample, in_axes=(None, 0, None)), in_axes=(0, None, None)))
 
         def sample_on_host(keys: np.ndarray, steps: np.ndarray) -> Any:
             with jax.default_device(host):
-                return jax.tree.map(np.asarray, compiled(jax.device_put(keys, host), jax.device_put(steps, host)))
+                given = (jax.device_put(keys, host), jax.device_put(steps, host))
+                return jax.tree.map(np.asarray, compiled(*given, tables))
 
         self._sample: Callable[[np.ndarray, np.ndarray], Any] = sample_on_host
         batch = jax.eval_shape(objective.sample, jax.random.key(0), tables)
@@ -48,11 +49,11 @@ class HostFeed:
         self._step_bytes = rows * data.states[:1].nbytes
 
     def longest_chunk(self, seeds: int) -> int:
-        """How many steps of so many seeds may be read at once."""
+        """The largest number of steps, of `seeds` seeds, that may be read at once."""
         return max(1, _CHUNK_BYTES // (seeds * self._step_bytes))
 
     def take(self, keys: np.ndarray, start: int, length: int, end: int) -> tuple[Any, jax.Array]:
-        """Batches and rows of steps `start` to `start + length`; those after them are prepared meanwhile."""
+        """Batches and rows of steps `start` to `start + length`; starts preparing the next ones."""
         wanted = (start, length)
         if self._ahead is not None and self._ahead[0] == wanted:
             fed = self._ahead[1].result()
@@ -84,7 +85,7 @@ class HostFeed:
         return jax.tree.unflatten(structure, [jnp.asarray(leaf) for leaf in renumbered]), shaped
 
     def _read(self, wanted: np.ndarray) -> np.ndarray:
-        """Rows of the file, or of what the objective adds behind them."""
+        """Rows of the file, or of the states that the objective adds after them."""
         if self._more is None:
             return read_rows(self._states, wanted)
         count = len(self._states)

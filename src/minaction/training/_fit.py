@@ -1,25 +1,29 @@
-"""The front door for the common case: data in, model out."""
+"""`fit`: data in, model out."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, overload
 
+from .._interrupts import interruptible
 from .._model import DistanceModel
 from .._progress import training_progress
+from .._warm_start import objective_of
 from ..errors import InputError
 from ..objectives import Objective, PathDist, make_objective
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories, as_trajectories
 from ..validation import HELD_OUT, split_all
-from ._driver import Diverged, Evaluated, Event, Finished, Progressed, Training, train
+from ._driver import Diverged, Driver, Evaluated, Event, Finished, Progressed, Training
+from ._start import starting_models
 
 
 @overload
 def fit(
     data: Trajectories | str | Path | Any,
-    objective: Objective | type[Objective] | str = ...,
+    objective: Objective | type[Objective] | str | None = ...,
     *,
     steps: int | None = ...,
     seed: int = ...,
@@ -28,6 +32,7 @@ def fit(
     evaluations: int = ...,
     name: str = ...,
     held_out: float | None = ...,
+    start_from: DistanceModel | str | Path | None = ...,
     on_event: Callable[[Event], object] | None = ...,
     progress: bool = ...,
 ) -> DistanceModel: ...
@@ -36,7 +41,7 @@ def fit(
 @overload
 def fit(
     data: Trajectories | str | Path | Any,
-    objective: Objective | type[Objective] | str = ...,
+    objective: Objective | type[Objective] | str | None = ...,
     *,
     steps: int | None = ...,
     seed: int = ...,
@@ -45,6 +50,7 @@ def fit(
     evaluations: int = ...,
     name: str = ...,
     held_out: float | None = ...,
+    start_from: DistanceModel | str | Path | None = ...,
     on_event: Callable[[Event], object] | None = ...,
     progress: bool = ...,
 ) -> list[DistanceModel]: ...
@@ -52,7 +58,7 @@ def fit(
 
 def fit(
     data: Trajectories | str | Path | Any,
-    objective: Objective | type[Objective] | str = PathDist,
+    objective: Objective | type[Objective] | str | None = None,
     *,
     steps: int | None = None,
     seed: int = 0,
@@ -61,6 +67,7 @@ def fit(
     evaluations: int = 10,
     name: str = "",
     held_out: float | None = None,
+    start_from: DistanceModel | str | Path | None = None,
     on_event: Callable[[Event], object] | None = None,
     progress: bool = True,
 ) -> DistanceModel | list[DistanceModel]:
@@ -68,24 +75,28 @@ def fit(
 
     Args:
         data: recorded episodes, or what `read` takes (a task's name or the path of a file), or a data frame, a list of
-            arrays, an array (E, T, D), a dictionary with `states`, or a Minari data set.
-        objective: what is minimised: an object, a class or a name.
-        steps: gradient steps; as many as the objective needs by default.
-        seed: of weights and sampling.
-        seeds: several of them, trained side by side; a list of models comes back.
-        truths: true distances to compare with on the way; those of a task are known.
+            arrays, an array (E, T, D), a dictionary with `states`, a Minari data set, or a replay buffer of
+            Stable-Baselines3 or d3rlpy.
+        objective: what to minimise: an object, a class or a name; `PathDist` if None, or the one of `start_from`.
+        steps: the number of gradient steps; the objective's own default if None.
+        seed: the seed of weights and sampling.
+        seeds: several seeds, trained side by side; the result is then a list of models.
+        truths: true distances to compare with during training; those of a task if None.
         evaluations: how many times, evenly spaced, to compare with them.
-        name: what to call the data in the model's file.
-        held_out: the share of episodes that is not trained on but judges the model (`DistanceModel.health`). By default
-            a tenth, where there are at least 20 episodes and no truths are known; 0 trains on everything.
-        on_event: called with everything that the driver tells: `Progressed`, `Evaluated`, `Diverged`, `Finished`.
-        progress: whether to show a bar, or lines where there is no terminal.
+        name: the name of the data in the model's file.
+        held_out: the share of episodes that is not trained on but used to validate the model (`DistanceModel.health`).
+            By default a tenth if there are at least 20 episodes and no truths are known; 0 trains on everything.
+        start_from: a model, or the file or run folder of one, whose weights to begin with: to continue with new data,
+            or for more steps.
+        on_event: called with every event: `Progressed`, `Evaluated`, `Diverged`, `Finished`.
+        progress: whether to show a progress bar, or lines if there is no terminal.
 
     Returns:
-        The model, or one for each of `seeds`.
+        The model, or one for each of `seeds`. Interrupted (Ctrl-C), it returns what has been learned by then, with a
+        warning.
 
     Raises:
-        InputError: where the training diverges, or something given cannot be used.
+        InputError: if the training diverges, or an argument cannot be used.
 
     >>> import minaction as ma
     >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]], [[2.0], [1.0], [0.0]]])
@@ -93,11 +104,12 @@ def fit(
     >>> float(model.distance([0.0], [0.0]))
     0.0
     """
-    chosen = make_objective(objective)
+    all_seeds = (seed,) if seeds is None else tuple(seeds)
+    begins = starting_models(start_from, len(all_seeds))
+    chosen = make_objective(objective) if objective is not None else objective_of(begins[0]) if begins else PathDist()
     steps = chosen.default_steps if steps is None else steps
     if not isinstance(data, str | Path):
         data = as_trajectories(data)
-    all_seeds = (seed,) if seeds is None else tuple(seeds)
     if not all_seeds or steps < 1 or evaluations < 1:
         raise InputError("Training takes at least one seed, one step and one evaluation.")
     if isinstance(data, Trajectories):
@@ -108,10 +120,27 @@ def fit(
         judged = [source.truths(one) if truths is None else truths for one in all_seeds]
     share = held_out_by_default(data, truths) if held_out is None else held_out
     recorded, spared = split_all(recorded, share)
-    training = Training(chosen, recorded, steps, all_seeds, judged, evaluations, name or _name(data), held_out=spared)
+    training = Training(
+        chosen,
+        recorded,
+        steps,
+        all_seeds,
+        judged,
+        evaluations,
+        name or ("" if isinstance(data, Trajectories) else str(data)),
+        held_out=spared,
+        start_from=begins,
+    )
+    models = _trained(training, on_event, progress)
+    return models[0] if seeds is None else models
+
+
+def _trained(training: Training, on_event: Callable[[Event], object] | None, progress: bool) -> list[DistanceModel]:
+    """The models at the end, or as they are when the user interrupts the training."""
     note = ""
-    with training_progress(steps, shown=progress) as show:
-        for event in train([training]):
+    driver = Driver([training])
+    with training_progress(training.steps, shown=progress) as show, interruptible() as interrupted:
+        for event in driver.train():
             if on_event is not None:
                 on_event(event)
             if isinstance(event, Progressed):
@@ -121,15 +150,18 @@ def fit(
             elif isinstance(event, Diverged):
                 raise event.error
             elif isinstance(event, Finished):
-                return event.models[0] if seeds is None else list(event.models)
-    raise AssertionError("a training ends with a model or an error")
+                return list(event.models)
+            if interrupted():
+                break
+    if driver.step == 0:
+        raise KeyboardInterrupt
+    warnings.warn(
+        f"Interrupted at step {driver.step:,} of {training.steps:,}; this is the model as it stood then.", stacklevel=3
+    )
+    return driver.models(training)
 
 
 def held_out_by_default(data: Trajectories | str | Path, truths: Sequence[Truth] | None = None) -> float:
-    """A tenth of a person's own episodes; nothing where the truth is known, as of tasks."""
+    """A tenth of a user's own episodes; nothing if the truth is known, as for tasks."""
     known = truths or (not isinstance(data, Trajectories) and Source(str(data)).task is not None)
     return 0.0 if known else HELD_OUT
-
-
-def _name(data: Trajectories | str | Path) -> str:
-    return "" if isinstance(data, Trajectories) else str(data)

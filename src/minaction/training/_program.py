@@ -14,9 +14,8 @@ import optax
 from jaxtyping import Array, Float
 
 from .._devices import Devices
-from .._distance import Distance
 from ..encoders import InputStatistics
-from ..objectives import Objective, States
+from ..objectives import States, TrainingObjective
 from ..objectives._states import RecordedStates
 
 _STEPS_SAMPLED_TOGETHER = 100
@@ -30,9 +29,9 @@ COMPILE_FOR_SPEED = {"xla_backend_optimization_level": 2}
 class TrainState(NamedTuple):
     """All that changes during training; every array has a leading axis over seeds."""
 
-    distance: Distance
+    network: Any
     average: Any
-    """Of the distance's weights; nothing where the objective wants the last ones."""
+    """Of the network's weights; nothing where the objective wants the last ones."""
     optimiser: optax.OptState
     extra: Any
     keys: Any
@@ -44,7 +43,7 @@ class Program:
     because what is compiled lives as long as the process.
     """
 
-    objective: Objective
+    objective: TrainingObjective
     steps: int
     data_differs: bool
     """Whether the data have a leading axis over seeds, as the state has."""
@@ -57,17 +56,17 @@ class Program:
         """The state of every seed before the first step."""
 
         def one_seed(key: Any, statistics: InputStatistics) -> TrainState:
-            distance = self.objective.architecture.build(statistics, key=key)
-            parameters = eqx.filter(distance, eqx.is_inexact_array)
+            network = self.objective.architecture.build(statistics, key=key)
+            parameters = eqx.filter(network, eqx.is_inexact_array)
             average = jax.tree.map(jnp.zeros_like, parameters) if self.objective.averaging else ()
             optimiser = self.objective.optimiser(self.steps).init(parameters)
-            return TrainState(distance, average, optimiser, self.objective.init(distance), key)
+            return TrainState(network, average, optimiser, self.objective.init(network), key)
 
         return jax.vmap(one_seed)(keys, statistics)
 
     def _one_step(self, state: TrainState, step: Array, batch: Any, states: States) -> tuple[TrainState, dict]:
         progress = step / self.steps
-        parameters, rest = eqx.partition(state.distance, eqx.is_inexact_array)
+        parameters, rest = eqx.partition(state.network, eqx.is_inexact_array)
 
         def loss(parameters: Any) -> tuple[Float[Array, ""], dict]:
             return self.objective.loss(eqx.combine(parameters, rest), state.extra, batch, states, progress)
@@ -76,9 +75,9 @@ class Program:
         updates, optimiser = self.objective.optimiser(self.steps).update(gradient, state.optimiser, parameters)
         parameters = eqx.apply_updates(parameters, updates)
         average = self._averaged(state.average, parameters, step)
-        distance: Distance = eqx.combine(parameters, rest)
-        extra = self.objective.advance(distance, state.extra, terms)
-        return self.devices.agree(TrainState(distance, average, optimiser, extra, state.keys)), {"loss": value, **terms}
+        network = eqx.combine(parameters, rest)
+        extra = self.objective.advance(network, state.extra, terms)
+        return self.devices.agree(TrainState(network, average, optimiser, extra, state.keys)), {"loss": value, **terms}
 
     def _averaged(self, average: Any, parameters: Any, step: Array) -> Any:
         if not self.objective.averaging:

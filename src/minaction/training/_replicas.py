@@ -1,4 +1,4 @@
-"""Several seeds at once, in the way that suits what they are trained on."""
+"""Training several seeds at once: vectorised on an accelerator, in threads on a CPU."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from ._program import COMPILE_FAST
 Tree = TypeVar("Tree")
 
 Train = Callable[[Any, Any], Any]
-"""A state and data to what comes of them; all arrays of the state and of the result have a leading axis over seeds."""
+"""Maps a state and data to a result; all arrays of the state and of the result have a leading axis over seeds."""
 
 
 class Replicas(Protocol):
-    """How a trainer holds the data of its seeds, and has them trained."""
+    """How a trainer stores the data of its seeds and trains them."""
 
     @property
     def batched(self) -> bool:
-        """Whether the trainer's program sees all seeds at once, and not each by itself."""
+        """Whether the trainer's program takes all seeds at once rather than one at a time."""
         ...
 
     def put(self, parts: Sequence[Any], places: Sequence[int]) -> Any:
-        """Data for `train`: `parts` is what was made of each data set, `places` says which of them is each seed's."""
+        """Data for `train`: `parts` has one entry per data set, `places` the index of each seed's entry."""
         ...
 
     def split(self, stacked: Any) -> Any:
@@ -40,17 +40,17 @@ class Replicas(Protocol):
         ...
 
     def train(self, train: Train, state: Any, data: Any, steps: int) -> Any:
-        """`train`, which takes so many steps, for all seeds."""
+        """Call `train`, which takes `steps` steps, for all seeds."""
         ...
 
 
 def replicas_on(devices: Devices) -> Replicas:
-    """What suits the devices."""
+    """The implementation for these devices."""
     return Threaded(devices) if jax.default_backend() == "cpu" else Vectorised(devices)
 
 
 class Vectorised:
-    """All in one program: a single seed does not fill an accelerator."""
+    """All seeds in one program: a single one does not fill an accelerator."""
 
     batched = True
 
@@ -84,7 +84,7 @@ class Threaded:
         self._compiled = set[int]()  # for how many steps
 
     def put(self, parts: Sequence[Any], places: Sequence[int]) -> list[Any]:
-        # Of one shape, although each has its own arrays: every shape is compiled apart.
+        # Padded to one shape, since every shape is compiled separately.
         stacked = stack_padded(parts) if len(parts) > 1 else jax.tree.map(lambda leaf: leaf[None], _on_host(parts[0]))
         held = [self._devices.put(jax.tree.map(lambda leaf, k=k: leaf[k], stacked)) for k in range(len(parts))]
         return [held[place] for place in places]
@@ -99,10 +99,10 @@ class Threaded:
         def train_one(k: int) -> Any:
             return jax.block_until_ready(train(_one(state, k), data[k]))
 
-        # Threads that come upon a new program at once would each compile it.
+        # Threads that start a new program at the same time would each compile it.
         found = [] if steps in self._compiled else [train_one(0)]
         self._compiled.add(steps)
-        # Programs that talk between the same devices would wait for each other forever.
+        # Programs that communicate between the same devices would deadlock.
         at_a_time = core_count() if self._devices.count == 1 else 1
         with ThreadPoolExecutor(at_a_time, thread_name_prefix="minaction-seed") as pool:
             found += pool.map(train_one, range(len(found), len(data)))
@@ -113,12 +113,12 @@ def _on_host(tree: Tree) -> Tree:
     return jax.tree.map(np.asarray, tree)
 
 
-# Each is one program for all arrays of a tree; taken one by one, JAX would compile one for each of their shapes.
+# One program for all arrays of a tree; one by one, JAX would compile a program for each of their shapes.
 
 
 @partial(jax.jit, compiler_options=COMPILE_FAST)
 def _one(stacked: Tree, k: Int[Array, ""] | int) -> Tree:
-    """The k-th entry of the leading axis, which stays."""
+    """The k-th entry of the leading axis, which is kept."""
     return jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, k, 1), stacked)
 
 

@@ -1,13 +1,13 @@
-"""A run on disk, the only form in which trainings are kept; a suite is a folder of run folders.
+"""A run on disk, the only form in which trainings are stored; a suite is a folder of run folders.
 
 ::
 
-    RUN/config.json                what was asked for
-    RUN/metrics.jsonl              one line per evaluation and seed
-    RUN/checkpoint-200.safetensors     where to go on from, until the run is finished
-    RUN/seed-0.safetensors         the model of seed 0, and so on
-    RUN/results.json               the final agreement with every truth, speed, versions; written last
-    RUN/failure.json               why it could not be trained, if so
+    RUN/config.json                    the settings
+    RUN/metrics.jsonl                  one line per evaluation and seed
+    RUN/checkpoint-200.safetensors     where to resume, until the run is finished
+    RUN/seed-0.safetensors             the model of seed 0, and so on
+    RUN/results.json                   the final agreement with every truth, speed, versions; written last
+    RUN/failure.json                   why training failed, if it did
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from ..errors import DamagedFile, InputError
 from ..evaluation import Evaluation
 from ..trajectories import TableOptions
 
-FORMAT = 2  # raised when an older version of this package could no longer read what we write
+FORMAT = 2  # incremented when older versions of this package cannot read what this one writes
 
-# What a run folder holds; anything else in it is somebody's own.
+# The files of a run; anything else in its folder belongs to the user.
 _NAMES = (
     r"config\.json|metrics\.jsonl|results\.json|failure\.json|checkpoint-\d+\.safetensors|seed-\d+\.safetensors"
     r"|report\.html|curves\.png|landscape\.png|planning-[a-z]+\.(json|png)"
@@ -39,7 +39,7 @@ _FOLDERS = ("tensorboard", "wandb", "mlruns")
 
 @dataclass(frozen=True)
 class Ablation:
-    """Which question a run helps to answer: what happens when `parameter` has this value."""
+    """The ablation that a run is part of, and the value of `parameter` in it."""
 
     name: str
     parameter: str
@@ -48,10 +48,10 @@ class Ablation:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What a person asked for."""
+    """The settings of a run."""
 
     data: str
-    """A task's name or the path of a file."""
+    """The name of a task or the path of a file."""
     objective: str
     settings: dict[str, Any]
     """Hyperparameters that differ from the objective's defaults."""
@@ -60,33 +60,37 @@ class RunConfig:
     evaluations: int
     """How many times, evenly spaced, the distance is compared with the truth."""
     episodes: int | None = None
-    """How many episodes of a task to learn from; the task's own number if None."""
+    """The number of episodes of a task to learn from; the task's default if None."""
     method: str = ""
-    """What a suite calls objective and settings together; the objective's name if empty."""
+    """A suite's name for the objective with its settings; the objective's name if empty."""
     ablation: Ablation | None = None
     table: TableOptions | None = None
-    """What the columns of a table are, where a person said so."""
+    """How to read the columns of a table, if the user said so."""
     held_out: float = 0.0
-    """The share of episodes that is not trained on but judges the models."""
+    """The share of episodes that is not trained on but used for validation."""
+    policy: str | None = None
+    """The policy that acts in a Gymnasium environment to record it."""
+    start_from: str | None = None
+    """The run folder or model file whose weights training begins with."""
     format: int = FORMAT
 
     @property
     def label(self) -> str:
-        """What the method is called where people compare it with others."""
+        """The name of the method in tables and figures."""
         if self.method:
             return self.method
         changed = ", ".join(f"{name}={value}" for name, value in self.settings.items())
         return f"{self.objective} ({changed})" if changed else self.objective
 
     def goes_with(self, other: RunConfig) -> bool:
-        """Whether both can be trained side by side, as far as settings go: only what they are trained on may differ."""
+        """Whether the settings allow training both side by side: only data and seeds may differ."""
         alike = replace(other, data=self.data, seeds=self.seeds, method=self.method, ablation=self.ablation)
         return self == alike
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured of one seed at one step: the loss and its parts, and the agreement with every truth."""
+    """One seed at one step: the loss and its terms, and the agreement with every truth."""
 
     step: int
     seed: int
@@ -96,16 +100,16 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Results:
-    """What a run came to."""
+    """The results of a finished run."""
 
     evaluations: list[Evaluation]
-    """Of every seed at the last step, overall and by range of true distance."""
+    """Every seed at the last step, overall and by range of true distance."""
     seconds: float
     steps_per_second: float | None
     device: str
     version: str
     health: list[Health] = field(default_factory=list)
-    """Of every seed, by held-out episodes; empty where none were held out."""
+    """One per seed; empty if no episodes were held out."""
 
     def of(self, seed: int) -> list[Evaluation]:
         """The overall evaluations of a seed."""
@@ -118,14 +122,14 @@ class Results:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a run could not be trained."""
+    """Why training a run failed."""
 
     error: str
     traceback: str = ""
 
 
 class Run:
-    """The files of one run; see the drawing above. Looking at one writes nothing."""
+    """The files of one run, as listed above. Reading them writes nothing."""
 
     def __init__(self, path: str | Path, config: RunConfig) -> None:
         self.path = Path(path)
@@ -135,7 +139,7 @@ class Run:
 
     @classmethod
     def create(cls, path: str | Path, config: RunConfig) -> Run:
-        """A new run, or the same one to go on with; a folder that holds something else is refused."""
+        """Create a run, or open the same one to resume it; a folder with anything else in it is refused."""
         path = Path(path)
         if is_run(path):
             found = cls.open(path)
@@ -150,7 +154,7 @@ class Run:
 
     @classmethod
     def open(cls, path: str | Path) -> Run:
-        """An existing run."""
+        """Open an existing run."""
         path = Path(path)
         if not is_run(path):
             raise InputError(f"{path} is not a run of minaction (it has no config.json); give a folder made by train.")
@@ -165,7 +169,7 @@ class Run:
     # ---------------------------------------------------------------- what is there
 
     def model_path(self, seed: int) -> Path:
-        """Where the model of `seed` lies."""
+        """The path of the model of `seed`."""
         return self.path / f"seed-{seed}.safetensors"
 
     @property
@@ -180,13 +184,13 @@ class Run:
 
     @property
     def failure(self) -> Failure | None:
-        """Why it could not be trained, if it was tried in vain."""
+        """Why training failed, if it did."""
         path = self.path / "failure.json"
         return read_json(path, Failure) if path.exists() else None
 
     @property
     def checkpoints(self) -> dict[int, Path]:
-        """By step: where it can go on from. More than one only where a kill fell between writing and removing."""
+        """Checkpoints by step. There is more than one only if a kill came between writing and removing."""
         found = (re.fullmatch(r"checkpoint-(\d+)", path.stem) for path in self.path.glob("checkpoint-*.safetensors"))
         return {int(match[1]): self.path / f"{match[0]}.safetensors" for match in found if match}
 
@@ -198,17 +202,17 @@ class Run:
     # ---------------------------------------------------------------- what changes it
 
     def log(self, rows: Sequence[Measurement], *, step: int) -> None:
-        """Add what was measured at `step`; later rows, left by a run that was killed, are dropped."""
+        """Add measurements at `step`; later rows, left by a run that was killed, are dropped."""
         append_json_lines(self.path / "metrics.jsonl", rows, keep=[row for row in self.metrics if row.step < step])
 
     def drop_checkpoints(self, before: int | None = None) -> None:
-        """Remove the checkpoints before a step, or all."""
+        """Remove the checkpoints before a step, or all of them."""
         for step, path in self.checkpoints.items():
             if before is None or step < before:
                 path.unlink(missing_ok=True)
 
     def drop_damaged(self) -> list[str]:
-        """Remove checkpoints that are not as they were written; their names. Whoever goes on then begins earlier."""
+        """Remove damaged checkpoints and return their names; the run then resumes from an earlier step."""
         dropped = []
         for path in self.checkpoints.values():
             try:
@@ -219,12 +223,12 @@ class Run:
         return dropped
 
     def finish(self, results: Results) -> None:
-        """Write the results; the checkpoint has done its duty."""
+        """Write the results and remove what is no longer needed."""
         write_json(self.path / "results.json", results)
         self.tidy()
 
     def tidy(self) -> None:
-        """Remove what is of no more use, and what kills left behind; only for who holds the run."""
+        """Remove temporary files that kills left, and checkpoints of a finished run; the caller must hold its lock."""
         for path in self.path.iterdir():
             if _TEMPORARY.fullmatch(path.name):
                 path.unlink(missing_ok=True)
@@ -233,12 +237,12 @@ class Run:
             self.drop_checkpoints()
 
     def fail(self, error: str, traceback: str = "") -> None:
-        """Write down why it could not be trained."""
+        """Record why training failed."""
         write_json(self.path / "failure.json", Failure(error, traceback))
 
 
 def is_run(path: Path) -> bool:
-    """Whether a folder holds a run, of whatever version: a `config.json` that says of itself that it is one."""
+    """Whether a folder holds a run, of any version: it has a `config.json` with the settings of one."""
     try:
         described = read_json(path / "config.json", dict[str, Any])
     except InputError:
@@ -247,20 +251,20 @@ def is_run(path: Path) -> bool:
 
 
 def check_free(path: Path) -> None:
-    """Refuse a place that holds something, other than temporary files of a run that was killed at its very start."""
+    """Refuse a path that holds anything but temporary files of a run that was killed at its start."""
     if path.exists() and not (path.is_dir() and all(_TEMPORARY.fullmatch(own.name) for own in path.iterdir())):
         raise InputError(f"{path} exists and is not a run of minaction; choose another --out.")
 
 
 def empty_run(path: Path) -> None:
-    """Remove the files of a run from its folder, the one that makes it a run last; somebody's own are left alone."""
+    """Remove the files of a run from its folder, `config.json` last; the user's own files are left alone."""
     for own in sorted(path.iterdir(), key=lambda own: own.name == "config.json"):
         if _is_ours(own):
             shutil.rmtree(own) if own.is_dir() else own.unlink()
 
 
 def foreign_files(path: Path) -> list[str]:
-    """What lies in a run's folder and is not ours."""
+    """The files in a run's folder that do not belong to the run."""
     return sorted(own.name for own in path.iterdir() if not _is_ours(own)) if path.is_dir() else []
 
 

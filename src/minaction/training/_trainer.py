@@ -13,14 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._devices import Devices
-from .._distance import Distance
 from .._files import read_tensors, write_tensors
 from .._model import DistanceModel, Provenance
 from .._trees import named_leaves, with_named_leaves
 from .._units import Units
+from .._warm_start import check_fits
 from ..encoders import input_statistics
 from ..errors import InputError
-from ..objectives import Objective
+from ..objectives import TrainingObjective
 from ..objectives._states import States, as_recorded, as_table
 from ..trajectories import Trajectories
 from ._feed import HostFeed
@@ -39,16 +39,21 @@ _Item = TypeVar("_Item")
 
 
 class Trainer:
-    """Trains one distance per seed, all with the same compiled program.
+    """Trains one network per seed, all with the same compiled program.
 
-    `data` is one data set for all seeds or one per seed, and `name` likewise what it is called; several seeds may share
-    one of several data sets. So runs on different data can be trained side by side: a checkpoint is of all seeds, or of
-    those that `replicas` picks out, and then just as if they had been trained alone.
+    The same seeds give the same weights to the bit on the same machine, whether the training is interrupted, resumed or
+    divided into other chunks; on a CPU also whatever other seeds are trained on the same data. On several devices, with
+    another number of seeds on an accelerator, or beside seeds with larger data, weights agree to rounding.
 
-    The same seeds give the same weights to the bit on the same machine, whether the training was interrupted, resumed
-    or cut into other chunks; on a CPU also whatever other seeds are trained on the same data. With several `devices`
-    each takes a part of every batch; sums are then taken in another order, and weights agree to rounding, as they do
-    for another number of seeds on an accelerator, and beside seeds whose own data are larger.
+    Args:
+        objective: what to minimise.
+        data: one data set for all seeds, or one per seed, so that runs on different data can be trained side by side.
+        steps: the length of the whole training.
+        seeds: one network is trained for each.
+        name: the name of the data, or one per seed.
+        encode_distinct: whether to encode every distinct state once per step; decided by how many there are if None.
+        devices: how many devices to divide every batch between.
+        start_from: models to start with, one per seed; new weights if empty.
 
     >>> import minaction as ma
     >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [1.0]]])
@@ -62,7 +67,7 @@ class Trainer:
 
     def __init__(
         self,
-        objective: Objective,
+        objective: TrainingObjective,
         data: Trajectories | Sequence[Trajectories],
         *,
         steps: int,
@@ -70,6 +75,7 @@ class Trainer:
         name: str | Sequence[str] = "",
         encode_distinct: bool | None = None,
         devices: int = 1,
+        start_from: Sequence[DistanceModel] = (),
     ) -> None:
         if steps < 1:
             raise InputError(f"The number of steps must be at least 1, but is {steps}.")
@@ -81,11 +87,15 @@ class Trainer:
         if len({(item.state_shape, item.states.dtype) for item in self.data}) > 1:
             raise InputError("The data sets of the seeds have states of different shapes or types.")
         objective.architecture.check(self.data[0].state_shape, self.data[0].states.dtype)
+        for model in start_from:
+            check_fits(model, objective.architecture, self.data[0])
+        begins = self._one_each("models to start from", start_from) if start_from else []
         self._sets = _different(self.data)  # what is made of a data set is made once for all seeds that share it
         self.step = 0
         self._devices = Devices(devices)
         self._replicas = replicas_on(self._devices)
-        self._units = [Units.of(item) for item in self._sets]
+        # Weights mean something in the units that they were trained in alone.
+        self._units = [begins[0].units if begins else Units.of(item) for item in self._sets]
         timed = [units.in_steps(item) for units, item in zip(self._units, self._sets, strict=True)]
         tables = [objective.tables(item) for item in timed]
         batch = jax.eval_shape(objective.sample, jax.random.key(0), tables[0])
@@ -101,19 +111,19 @@ class Trainer:
         else:
             views = self._state_views(rows, encode_distinct, [objective.more_states(table) for table in tables])
             self._data = self._replicas.put(list(zip(tables, views, strict=True)), self._places())
-        self.state = self._initial_state()
+        self.state = self._initial_state(begins)
 
     # ---------------------------------------------------------------- training
 
     @property
     def chunk_length(self) -> int:
-        """How many steps to ask for at once: a fraction of a second to a few seconds of work."""
+        """A good number of steps for one call of `advance`: a fraction of a second to a few seconds of work."""
         on_cpu = 100 if self._encodes_distinct else 20
         length = on_cpu if jax.default_backend() == "cpu" else 2000
         return length if self._feed is None else min(length, self._feed.longest_chunk(len(self.seeds)))
 
     def advance(self, steps: int) -> dict[str, np.ndarray]:
-        """Train `steps` further steps (not past the end); the mean of every named term over them, one per seed."""
+        """Train `steps` more steps, but not past the end, and return the mean of each term over them, (seeds,)."""
         steps = min(steps, self.steps - self.step)
         if steps < 1:
             return {}
@@ -131,13 +141,18 @@ class Trainer:
         self.step += steps
         return {name: np.asarray(values) for name, values in terms.items()}
 
+    def networks(self) -> list[Any]:
+        """What was trained as it stands, one for each seed."""
+        averaged = self.objective.averaging and self.step
+        found = eqx.combine(self.state.average, self.state.network) if averaged else self.state.network
+        return [_entry(found, k) for k in range(len(self.seeds))]
+
     def models(self) -> list[DistanceModel]:
         """The distances as they stand, one model per seed."""
-        averaged = self.objective.averaging and self.step
-        found = eqx.combine(self.state.average, self.state.distance) if averaged else self.state.distance
+        networks = self.networks()
         return [
             DistanceModel(
-                _entry(found, k),
+                networks[k],
                 self.objective.architecture,
                 Provenance(
                     objective=self.objective.name,
@@ -146,6 +161,8 @@ class Trainer:
                     seed=seed,
                     data=self.names[k],
                     data_fingerprint=self.data[k].fingerprint,
+                    episodes=self.data[k].num_episodes,
+                    states=self.data[k].num_states,
                 ),
                 self.data[k].state_shape,
                 self.data[k].states.dtype.name,
@@ -159,14 +176,14 @@ class Trainer:
     # ---------------------------------------------------------------- checkpoints
 
     def save(self, path: str | Path, replicas: slice = _ALL) -> None:
-        """Write everything that is needed to go on from here with the seeds at `replicas`."""
+        """Write a checkpoint of the seeds at `replicas` to `path`."""
         part = _part_of(_plain(self.state), replicas)
         write_tensors(path, "checkpoint", named_leaves(part), {"step": self.step, **self._identity(replicas)})
 
     def restore(self, path: str | Path, replicas: slice = _ALL) -> None:
-        """Go on from a checkpoint of the same objective, data, seeds and number of steps, with the seeds at `replicas`.
+        """Continue the seeds at `replicas` from the checkpoint `path`, made with the same settings, data and seeds.
 
-        Seeds have no steps of their own: whoever restores some of them has all of them stand at one step in the end.
+        All seeds share one step, so that after restoring some of them the others have to be restored to the same step.
         """
         tensors, header = read_tensors(path, "checkpoint")
         for what, value in self._identity(replicas).items():
@@ -207,17 +224,21 @@ class Trainer:
         places = {id(item): place for place, item in enumerate(self._sets)}
         return [places[id(item)] for item in self.data]
 
-    def _initial_state(self) -> TrainState:
+    def _initial_state(self, begins: Sequence[DistanceModel]) -> TrainState:
         # One set of statistics per data set; a seed's own data standardises its own inputs.
         sets = zip(self._sets, self._units, strict=True)
         statistics = [input_statistics(item.states, item.offsets, units.origin) for item, units in sets]
         of_each = jax.tree.map(lambda *leaves: np.stack(leaves)[self._places()], *statistics)
         keys = jax.vmap(jax.random.key)(jnp.asarray(self.seeds, jnp.uint32))
-        return self._program.initial(keys, of_each)
+        state = self._program.initial(keys, of_each)
+        if not begins:
+            return state
+        networks = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(model.network for model in begins))
+        return state._replace(distance=networks, extra=jax.vmap(self.objective.init)(networks))
 
     def _unroll(self, rows: int) -> int:
-        """How many steps to compile into one iteration of the loop, for batches of so many states."""
-        numbers = rows * self.objective.encoder.latent_size
+        """How many steps to compile into one iteration of the loop, for batches of `rows` states."""
+        numbers = rows * self.objective.architecture.width
         few = len(self.seeds) <= _MOST_SEEDS_UNROLLED and numbers <= _MOST_NUMBERS_UNROLLED
         # A CPU would only compile longer.
         return _STEPS_PER_ITERATION if few and jax.default_backend() != "cpu" else 1
@@ -239,7 +260,7 @@ def _different(items: Sequence[Trajectories]) -> list[Trajectories]:
 
 
 @partial(jax.jit, compiler_options=COMPILE_FAST)
-def _entry(tree: Distance, k: int) -> Distance:
+def _entry(tree: Any, k: int) -> Any:
     """The k-th of every array's leading axis; one program, where JAX would compile one for every shape of an array."""
     return jax.tree.map(lambda leaf: leaf[k], tree)
 

@@ -1,9 +1,8 @@
-"""Arrays as a person gives them: converted, checked, and refused with a sentence where they cannot be used."""
+"""Conversion and checks of the arrays that users pass in."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ KEPT = tuple(map(np.dtype, ("float32", "float64", "uint8", "int8", "uint16", "in
 """The types of states that are kept as recorded. Wider integers, which a device would truncate, become float64."""
 
 _MOST_SHOWN = 30  # numbers of a state in an error message
-_LONGEST_KEY = 256  # bytes of a state; longer ones are told apart by a digest of 16 bytes, which is quick to sort
+_LONGEST_KEY = 256  # bytes of a state; longer ones are compared by a digest of 16 bytes, which is fast to sort
 
 
 def as_states(values: ArrayLike, where: str) -> np.ndarray:
@@ -56,7 +55,7 @@ def as_actions(values: ArrayLike) -> np.ndarray:
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
-    """`array` made read-only in place; for one that nobody else holds, so that it need not be copied."""
+    """`array`, made read-only in place instead of copied: only for an array that has no other owner."""
     array.flags.writeable = False
     return array
 
@@ -84,12 +83,12 @@ def as_offsets(values: ArrayLike) -> np.ndarray:
 
 
 def unshared(array: np.ndarray, given: object) -> np.ndarray:
-    """`array` read-only: as it is where it was made from `given` just now, a copy where `given` shares its memory."""
+    """`array`, read-only; a copy if it shares memory with `given`, which the caller may still write to."""
     return read_only(array) if array is given or array.base is not None else frozen(array)
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """A read-only array with the values of `array`, whose own flags stay as they are."""
+    """A read-only array with the values of `array`, whose own flags do not change."""
     if not array.flags.writeable:
         return array
     return frozen(array.view() if isinstance(array, np.memmap) else array.copy())
@@ -109,20 +108,6 @@ def row_keys(rows: np.ndarray) -> np.ndarray:
     return np.frombuffer(digests, np.dtype((np.void, 16)))
 
 
-def concatenated(parts: Sequence[ArrayLike], episodes: Sequence[np.ndarray], what: str) -> np.ndarray:
-    arrays = [as_numbers(part, f"the {what} of episode {k}") for k, part in enumerate(parts)]
-    if len(arrays) > len(episodes):
-        raise InputError(f"There are {what} for {len(arrays)} episodes but states for {len(episodes)}.")
-    for k, episode in enumerate(episodes):
-        if k >= len(arrays) or len(arrays[k]) != len(episode):
-            given = len(arrays[k]) if k < len(arrays) else "no"
-            raise InputError(f"Episode {k} has {len(episode)} states but {given} {what}; give one per state.")
-    shapes = {array.shape[1:] for array in arrays}
-    if len(shapes) > 1:
-        raise InputError(f"The {what} have different sizes in different episodes; all need the same.")
-    return frozen(np.concatenate(arrays))
-
-
 def check_states(states: np.ndarray) -> None:
     if states.ndim < 2 or states.dtype not in KEPT:
         raise InputError(
@@ -131,7 +116,9 @@ def check_states(states: np.ndarray) -> None:
         )
     if states.size == 0:
         raise InputError("There are no states; give at least one episode with two states.")
-    if not isinstance(states, np.memmap):  # a mapped file is checked by who maps it, not again by every part of it
+    if not isinstance(
+        states, np.memmap
+    ):  # a mapped file is checked once when it is mapped, not again for every part of it
         check_finite(states)
 
 
@@ -167,17 +154,21 @@ def check_offsets(offsets: np.ndarray, num_states: int) -> None:
 def check_times(times: np.ndarray, offsets: np.ndarray) -> None:
     if times.shape != (offsets[-1],):
         raise InputError(f"There are {times.size} times for {offsets[-1]} states; give one time per state.")
-    if not np.isfinite(times).all():
-        row = int(np.argmin(np.isfinite(times)))
-        raise InputError(f"Time {row} is NaN or infinite; repair it or leave times out.")
-    steps = np.diff(times)
-    steps[offsets[1:-1] - 1] = 1.0  # times may do anything between two episodes
-    if (steps <= 0).any():
-        row = int(np.argmax(steps <= 0))
-        raise InputError(
-            f"Times must increase inside an episode, but state {row + 1} is at {times[row + 1]:g} after "
-            f"{times[row]:g}; sort the states or leave times out."
-        )
+    first = 0
+    for block in row_blocks(times):
+        if not np.isfinite(block).all():
+            row = first + int(np.argmin(np.isfinite(block)))
+            raise InputError(f"Time {row} is NaN or infinite; repair it or leave times out.")
+        steps = np.diff(times[first : first + len(block) + 1])
+        ends = offsets[np.searchsorted(offsets, first, side="right") : np.searchsorted(offsets, first + len(steps) + 1)]
+        steps[ends - 1 - first] = 1.0  # times may do anything between two episodes
+        if (steps <= 0).any():
+            row = first + int(np.argmax(steps <= 0))
+            raise InputError(
+                f"Times must increase inside an episode, but state {row + 1} is at {times[row + 1]:g} after "
+                f"{times[row]:g}; sort the states or leave times out."
+            )
+        first += len(block)
 
 
 def check_actions(actions: np.ndarray, offsets: np.ndarray) -> None:

@@ -10,9 +10,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -20,8 +19,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._files import map_tensors, read_tensors, write_tensors
-from .._mapped import read_rows, row_blocks
+from .._mapped import read_rows
 from ..errors import InputError
 from ._arrays import (
     as_actions,
@@ -33,26 +31,16 @@ from ._arrays import (
     check_offsets,
     check_states,
     check_times,
-    concatenated,
     frozen,
-    positive_zeros,
     read_only,
-    row_keys,
     shape_in_words,
     unshared,
 )
-from ._episodes import Episode, joined, taken
-
-
-@dataclass(frozen=True)
-class DistinctStates:
-    """The distinct states of a data set, each once: `states[index]` equals the states of the data set."""
-
-    states: np.ndarray  # (U, *shape)
-    index: np.ndarray  # (N,) int32
-
-    def __len__(self) -> int:
-        return len(self.states)
+from ._distinct import DistinctStates, distinct_states, sample_has_at_most
+from ._episodes import Episode, episode_numbers, joined, parted, taken
+from ._file import read_arrays, write_arrays
+from ._flat import concatenated, flattened
+from ._summary import as_html, fingerprint, in_one_line, summarise
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +48,16 @@ class Trajectories:
     """Recorded episodes of states of any shape.
 
     Build it with `from_episodes` or `from_flat`, or with `minaction.read` and `minaction.collect`. States keep the type
-    they were recorded in (float32, float64, bool, or integers of 8 or 16 bits). The arrays are read-only; those of the
-    caller are left as they are.
+    they were recorded in (float32, float64, bool, or integers of 8 or 16 bits). The arrays are read-only; the caller's
+    arrays are not changed.
 
     Attributes:
         states: all states one after the other, (N, *shape).
         offsets: where episodes begin, and the end of the last, (E + 1,): episode k is offsets[k]:offsets[k + 1].
         times: when each state was recorded, (N,) float64, increasing inside an episode; None for 0, 1, 2, ...
         actions: the action taken in each state, (N, A) float32, the last of an episode unused; None if not kept.
-        columns: what the numbers of a state are called; empty if nobody said.
-        time_unit: of `times`, such as "s" or "ms"; "" for steps.
+        columns: the names of a state's numbers; empty if they are not known.
+        time_unit: the unit of `times`, such as "s" or "ms"; "" for steps.
 
     It is a container of episodes: `len`, `data[3]` and iteration give one `Episode` after the other, `data[:10]` and
     `data[[1, 5]]` several as `Trajectories`, and `+` joins two.
@@ -133,39 +121,20 @@ class Trajectories:
                 is given as `[array]`.
             times: when the states of each episode were recorded, (T_k,) each; 0, 1, 2, ... if None.
             actions: the action taken in each state, (T_k, A) each; the last of an episode is unused.
-            columns: what the numbers of a state are called.
-            time_unit: of the times, such as "s".
+            columns: the names of a state's numbers.
+            time_unit: the unit of the times, such as "s".
 
         >>> import minaction as ma
         >>> walk = [[0.0, 0.0], [0.5, 0.0], [0.5, 0.5]]
         >>> ma.Trajectories.from_episodes([walk], times=[[0.0, 0.2, 0.7]]).times.tolist()
         [0.0, 0.2, 0.7]
         """
-        if getattr(episodes, "ndim", None) == 2:
-            raise InputError(
-                f"An array of shape {tuple(episodes.shape)} is the states of one episode, not a list of episodes; "  # type: ignore[attr-defined]
-                "give [array], or an array of shape (episodes, steps, numbers)."
-            )
-        if not hasattr(episodes, "__len__") or isinstance(episodes, str | bytes | dict):
-            raise InputError(
-                f"Episodes are a list of arrays, one per episode, not {type(episodes).__name__}; "
-                "for a file or a task use minaction.read, for a data frame Trajectories.from_dataframe."
-            )
-        if len(episodes) == 0:
-            raise InputError("There are no episodes; give at least one with two states.")
-        arrays = [as_states(episode, f"episode {k}") for k, episode in enumerate(episodes)]
-        for k, array in enumerate(arrays):
-            if array.shape[1:] != arrays[0].shape[1:]:
-                raise InputError(
-                    f"Episode {k} has states of {shape_in_words(array.shape[1:])} and episode 0 of "
-                    f"{shape_in_words(arrays[0].shape[1:])}; all states need the same shape."
-                )
-        offsets = np.concatenate([[0], np.cumsum([len(array) for array in arrays])])
+        states, offsets = flattened(episodes)
         return cls.from_flat(
-            frozen(np.concatenate(arrays)),
+            states,
             offsets,
-            times=None if times is None else concatenated(times, arrays, "times"),
-            actions=None if actions is None else concatenated(actions, arrays, "actions"),
+            times=None if times is None else concatenated(times, np.diff(offsets), "times"),
+            actions=None if actions is None else concatenated(actions, np.diff(offsets), "actions"),
             columns=columns,
             time_unit=time_unit,
         )
@@ -190,8 +159,8 @@ class Trajectories:
             offsets: where episodes begin, and the end of the last, (E + 1,); a single episode if None.
             times: when each state was recorded, (N,); 0, 1, 2, ... in every episode if None.
             actions: the action taken in each state, (N, A); the last of an episode is unused.
-            columns: what the numbers of a state are called.
-            time_unit: of the times, such as "s".
+            columns: the names of a state's numbers.
+            time_unit: the unit of the times, such as "s".
 
         >>> import numpy as np
         >>> import minaction as ma
@@ -223,16 +192,16 @@ class Trajectories:
         missing: Literal["refuse", "drop", "split"] = "refuse",
         keep_actions: bool = False,
     ) -> Trajectories:
-        """From a data frame of pandas, Polars, Arrow or another library that speaks Arrow's interface.
+        """From a data frame of pandas, Polars, Arrow or another library that supports Arrow's interface.
 
         Args:
             frame: one row per state, in order; the rows of an episode are together.
             episode: the column that says to which episode a row belongs; `episode` or the like if None.
             time: the column with the clock, numbers or dates; `time`, `timestamp` or the like if None.
-            unit: of the clock, such as "ms"; told from the column if None.
-            states: the columns that make a state; all that are left if empty.
+            unit: the unit of the clock, such as "ms"; inferred from the column if None.
+            states: the columns that form a state; all remaining ones if empty.
             drop: columns to leave out.
-            missing: what to do where a value is missing: "refuse" the table, "drop" the row, or "split" the episode.
+            missing: what to do with a missing value: "refuse" the table, "drop" the row, or "split" the episode.
             keep_actions: whether to keep the columns whose names begin with `action` as actions.
 
         >>> import pyarrow as pa
@@ -270,6 +239,13 @@ class Trajectories:
         """The number of states of each episode."""
         return np.diff(self.offsets)
 
+    @property
+    def durations(self) -> np.ndarray:
+        """The time from the first state of each episode to its last."""
+        if self.times is None:
+            return (self.lengths - 1).astype(np.float64)
+        return read_rows(self.times, self.offsets[1:] - 1) - read_rows(self.times, self.offsets[:-1])
+
     def episode(self, k: int) -> np.ndarray:
         """The states of episode `k`, (T_k, *shape)."""
         return self.states[self.offsets[k] : self.offsets[k + 1]]
@@ -278,15 +254,7 @@ class Trajectories:
         """The first `episodes` episodes, without a copy."""
         if not 1 <= episodes <= self.num_episodes:
             raise InputError(f"Cannot take the first {episodes} of {self.num_episodes} episodes.")
-        end = int(self.offsets[episodes])
-        times, actions = self.times, self.actions
-        return replace(
-            self,
-            states=self.states[:end],
-            offsets=self.offsets[: episodes + 1],
-            times=None if times is None else times[:end],
-            actions=None if actions is None else actions[:end],
-        )
+        return taken(self, np.arange(episodes))
 
     # ---------------------------------------------------------------- a container of episodes
 
@@ -304,35 +272,21 @@ class Trajectories:
 
     def __getitem__(self, which: int | slice | Sequence[int] | np.ndarray) -> Episode | Trajectories:
         """Episode `which`; or several, by a slice, their numbers or a mask, as `Trajectories`."""
-        if isinstance(which, slice):
-            return taken(self, np.arange(self.num_episodes)[which])
-        chosen = np.asarray(which)
-        try:
-            numbers = np.arange(self.num_episodes)[chosen if chosen.size else np.zeros(0, int)]
-        except IndexError:
-            what = "numbers, a slice or a mask" if chosen.dtype.kind not in "iub" else f"below {self.num_episodes}"
-            error = InputError if chosen.dtype.kind not in "iub" else IndexError
-            raise error(f"There is no episode {which!r}; episodes are chosen by {what}.") from None
-        return Episode.of(self, int(numbers)) if chosen.ndim == 0 else taken(self, numbers)
+        numbers = episode_numbers(self.num_episodes, which)
+        return Episode.of(self, int(numbers)) if numbers.ndim == 0 else taken(self, numbers)
 
     def __add__(self, other: object) -> Trajectories:
         return joined(self, other) if isinstance(other, Trajectories) else NotImplemented
 
     def split(self, fraction: float, seed: int = 0) -> tuple[Trajectories, Trajectories]:
-        """Two parts by episodes drawn at random: one with `fraction` of them, and one with the others.
+        """Two parts: a random `fraction` of the episodes, drawn with `seed`, and the others.
 
         >>> import minaction as ma
         >>> train, held_out = ma.read("cliffwalking", episodes=10).split(0.8)
         >>> len(train), len(held_out)
         (8, 2)
         """
-        if not 0 < fraction < 1 or self.num_episodes < 2:
-            raise InputError(
-                f"Cannot split {self.num_episodes} episodes at {fraction:g}; it takes two and a share between 0 and 1."
-            )
-        count = min(max(1, round(fraction * self.num_episodes)), self.num_episodes - 1)
-        order = np.random.default_rng(seed).permutation(self.num_episodes)
-        return taken(self, np.sort(order[:count])), taken(self, np.sort(order[count:]))
+        return parted(self, fraction, seed)
 
     def filter(self, predicate: Callable[[Episode], bool]) -> Trajectories:
         """The episodes of which `predicate` is true.
@@ -343,6 +297,8 @@ class Trajectories:
         Trajectories(1 episode, 3 states of 1 number)
         """
         return taken(self, np.flatnonzero([bool(predicate(episode)) for episode in self]))
+
+    # ---------------------------------------------------------------- what training needs to know
 
     @property
     def is_mapped(self) -> bool:
@@ -355,88 +311,42 @@ class Trajectories:
 
         States are equal if all their bits are, except that -0.0 equals 0.0.
         """
-        keys = np.concatenate([row_keys(rows) for rows in row_blocks(self.states)])
-        _, first, index = np.unique(keys, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return DistinctStates(positive_zeros(read_rows(self.states, first[order])), rank[index].astype(np.int32))
+        return distinct_states(self.states)
 
     def has_at_most(self, limit: int) -> bool:
         """Whether there are at most `limit` distinct states; False for a mapped file. A sample settles most cases."""
         if self.is_mapped:
             return False  # finding out would take reading all of it
-        sample = self.states[:: max(1, len(self.states) // (4 * limit + 1))]
-        return len({hash(row.tobytes()) for row in sample}) <= limit and len(self.distinct) <= limit
+        return sample_has_at_most(self.states, limit) and len(self.distinct) <= limit
 
     @cached_property
     def fingerprint(self) -> str:
         """A checksum of everything that training uses; equal data has equal fingerprints."""
-        digest = hashlib.sha256()
-        for array in (self.offsets, self.states, self.times):
-            digest.update(b"-" if array is None else f"{array.dtype} {array.shape}".encode())
-            for rows in () if array is None else row_blocks(array):
-                digest.update(np.ascontiguousarray(rows).data)
-        return digest.hexdigest()[:16]
+        return fingerprint(self.offsets, self.states, self.times)
 
     def describe(self) -> dict[str, Any]:
         """What to know about the data before training on it: sizes, ranges, fingerprint, as plain values by name."""
-        lengths = self.lengths
-        summary: dict[str, Any] = {
-            "states": self.num_states,
-            "episodes": self.num_episodes,
-            "transitions": int(np.sum(lengths - 1)),
-            "shortest episode": int(lengths.min()),
-            "longest episode": int(lengths.max()),
-            "state": f"{shape_in_words(self.state_shape)}, {self.states.dtype}",
-            **({"columns": ", ".join(self.columns)} if self.columns else {}),
-            **self._ranges(),
-            "times": "0, 1, 2, ..." if self.times is None else f"recorded, in {self.time_unit or 'steps'}",
-            "actions": "none" if self.actions is None else f"{self.actions.shape[1]} numbers",
-            "fingerprint": self.fingerprint,
-        }
-        if not self.is_mapped:
-            summary["distinct states"] = len(self.distinct)
-        return summary
+        return summarise(self)
 
     def __repr__(self) -> str:
-        extras = "".join(f", {name}" for name in ("times", "actions") if getattr(self, name) is not None)
-        kind = "" if self.states.dtype.kind == "f" else f", {self.states.dtype}"
-        states = f"{self.num_states} states of {shape_in_words(self.state_shape)}{kind}"
-        episodes = f"{self.num_episodes} episode{'' if self.num_episodes == 1 else 's'}"
-        return f"Trajectories({episodes}, {states}{extras})"
+        return in_one_line(self)
 
-    def _ranges(self) -> dict[str, Any]:
-        """The smallest and largest value: of each number of a state, or of all together where a state is an image."""
-        least, most = zip(*((rows.min(axis=0), rows.max(axis=0)) for rows in row_blocks(self.states)), strict=True)
-        low, high = np.min(least, axis=0), np.max(most, axis=0)
-        if len(self.state_shape) > 1:
-            low, high = low.min(), high.max()
-        return {"smallest": low.tolist(), "largest": high.tolist()}
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | Path, header: dict[str, Any] | None = None) -> None:
-        """Write to one safetensors file, with `header` (how the data was made, for example) in it."""
-        tensors = {name: getattr(self, name) for name in ("states", "offsets", "times", "actions")}
-        present = {name: tensor for name, tensor in tensors.items() if tensor is not None}
-        named = {"columns": list(self.columns)} if self.columns else {}
-        unit = {"time_unit": self.time_unit} if self.time_unit else {}
-        write_tensors(path, "trajectories", present, {"made": header or {}, **named, **unit})
+        """Write to the safetensors file `path`; `header` is stored with it: how the data was made, for example."""
+        write_arrays(self, path, header or {})
 
     @classmethod
     def load(cls, path: str | Path, *, memory_map: bool = False) -> Trajectories:
-        """Read what `save` wrote; with `memory_map` the states stay in the file until they are used."""
-        tensors, header = (map_tensors if memory_map else read_tensors)(path, "trajectories")
-        missing = {"states", "offsets"} - tensors.keys()
-        if missing:
-            raise InputError(f"{path} has no {' and no '.join(sorted(missing))}; write it again.")
+        """Read what `save` wrote to `path`; with `memory_map` the states stay in the file until they are used."""
+        arguments = read_arrays(path, memory_map)
         try:
-            tensors["offsets"] = as_offsets(tensors["offsets"])
-            ours = {
-                name: frozen(tensors[name]) for name in ("states", "offsets", "times", "actions") if name in tensors
-            }
-            data = cls(**ours, columns=tuple(header.get("columns", ())), time_unit=str(header.get("time_unit", "")))
+            arguments["offsets"] = frozen(as_offsets(arguments["offsets"]))
+            data = cls(**arguments)
             if memory_map:  # once, from front to back; construction leaves mapped arrays alone
                 check_finite(data.states)
             return data

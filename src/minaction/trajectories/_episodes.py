@@ -1,7 +1,8 @@
-"""Episodes one by one, and data sets made of chosen ones."""
+"""`Episode`, and data sets made of selected episodes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,10 @@ class Episode:
 
     Attributes:
         states: (T, *shape).
-        times: when each was recorded, (T,); 0, 1, 2, ... where nothing else was.
+        times: when each was recorded, (T,); 0, 1, 2, ... if there are no recorded times.
         actions: the action taken in each, (T, A), or None.
-        columns: what the numbers of a state are called, if anybody said.
-        time_unit: of the times; "" for steps.
+        columns: the names of a state's numbers; empty if they are not known.
+        time_unit: the unit of the times; "" for steps.
     """
 
     states: np.ndarray
@@ -54,6 +55,20 @@ class Episode:
         return f"Episode({len(self)} states, {self.duration:g} {self.time_unit or 'steps'})"
 
 
+def episode_numbers(count: int, which: int | slice | Sequence[int] | np.ndarray) -> np.ndarray:
+    """The numbers of the episodes that `which` chooses from `count`; a single number (with no axis) for an integer."""
+    numbers = np.arange(count)
+    if isinstance(which, slice):
+        return numbers[which]
+    chosen = np.asarray(which)
+    try:
+        return np.asarray(numbers[chosen if chosen.size else np.zeros(0, int)])
+    except IndexError:
+        what = "numbers, a slice or a mask" if chosen.dtype.kind not in "iub" else f"below {count}"
+        error = InputError if chosen.dtype.kind not in "iub" else IndexError
+        raise error(f"There is no episode {which!r}; episodes are chosen by {what}.") from None
+
+
 def taken(data: Trajectories, episodes: np.ndarray) -> Trajectories:
     """The episodes with these numbers, in this order."""
     if len(episodes) == 0:
@@ -71,6 +86,16 @@ def taken(data: Trajectories, episodes: np.ndarray) -> Trajectories:
         times=None if data.times is None else data.times[rows],
         actions=None if data.actions is None else data.actions[rows],
     )
+
+
+def parted(data: Trajectories, fraction: float, seed: int) -> tuple[Trajectories, Trajectories]:
+    """A random `fraction` of the episodes, and the others; both in the order of `data`."""
+    count = data.num_episodes
+    if not 0 < fraction < 1 or count < 2:
+        raise InputError(f"Cannot split {count} episodes at {fraction:g}; it takes two and a share between 0 and 1.")
+    size = min(max(1, round(fraction * count)), count - 1)
+    order = np.random.default_rng(seed).permutation(count)
+    return taken(data, np.sort(order[:size])), taken(data, np.sort(order[size:]))
 
 
 def joined(one: Trajectories, other: Trajectories) -> Trajectories:

@@ -1,4 +1,4 @@
-"""`as_trajectories`: whatever form people have their recordings in."""
+"""`as_trajectories`: converts data in other forms."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ._buffers import episodes_of_d3rlpy, episodes_of_replay_buffer, is_episode_buffer, is_replay_buffer
 from ._dataset import Trajectories
 from .readers._layouts import arrange
 from .readers._minari import episodes_of_minari
 
 
 def as_trajectories(data: Any) -> Trajectories:
-    """Episodes from a data frame, a dictionary of arrays, (E, T, D) arrays, a list of arrays, or a Minari data set."""
+    """Episodes from a data frame, a dictionary of arrays, (E, T, D) arrays, a list of arrays, a Minari data set, or a
+    replay buffer of Stable-Baselines3 or d3rlpy."""
     if isinstance(data, Trajectories):
         return data
     if isinstance(data, Mapping):
@@ -25,9 +27,13 @@ def as_trajectories(data: Any) -> Trajectories:
         return Trajectories.from_dataframe(data)
     if hasattr(data, "iterate_episodes"):
         return episodes_of_minari(data, "the data set", keep_actions=True)
+    if is_replay_buffer(data):
+        return episodes_of_replay_buffer(data)
+    if is_episode_buffer(data):
+        return episodes_of_d3rlpy(data)
     if isinstance(data, list | tuple) or (hasattr(data, "ndim") and hasattr(data, "shape")):
         return Trajectories.from_episodes(data)  # type: ignore[arg-type]
     raise InputError(
         f"A {type(data).__name__} cannot be read as episodes; give Trajectories, a data frame, a list of arrays, a "
-        "dictionary with 'states', a Minari data set, or the name of a task or file."
+        "dictionary with 'states', a Minari data set, a replay buffer, or the name of a task or file."
     )

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..environments import as_state, recorded_shape
 from ..errors import InputError
+from ..trajectories import shape_in_words
 
 
 class HasDistance(Protocol):
@@ -49,6 +50,9 @@ class ShapedReward(gymnasium.Wrapper):
     def __init__(
         self, env: gymnasium.Env, model: HasDistance, goal: ArrayLike, discount: float = 0.99, scale: float = 1.0
     ) -> None:
+        if not isinstance(env, gymnasium.Env):
+            hint = "; make it with gymnasium.make" if isinstance(env, str) else ""
+            raise InputError(f"The environment to shape is a {type(env).__name__}, not one of Gymnasium's{hint}.")
         super().__init__(env)
         if not 0 < discount <= 1:
             raise InputError(f"The discount is {discount:g}; give a number above 0 and up to 1.")
@@ -61,16 +65,24 @@ class ShapedReward(gymnasium.Wrapper):
         expected = recorded_shape(env.observation_space)
         if self.goal.shape != expected:
             raise InputError(f"The goal has shape {self.goal.shape}, but a recorded observation has {expected}.")
+        trained_on = getattr(model, "state_shape", expected)
+        if tuple(trained_on) != expected:
+            raise InputError(
+                f"The model was trained on states of {shape_in_words(tuple(trained_on))}, but this environment's "
+                f"observations have {shape_in_words(expected)}; give the environment that its data is from."
+            )
+        if self.goal.dtype.kind == "f" and not np.isfinite(self.goal).all():
+            raise InputError("The goal holds NaN or infinity; give a state that can be reached.")
         self._potential: float | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start an episode."""
+        """Start an episode; `seed` and `options` are passed to the environment."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._potential = self.potential(observation)
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Act; the reward includes the shaping."""
+        """Take `action`; the reward includes the shaping."""
         if self._potential is None:
             raise InputError("The environment has no state yet; call reset first.")
         observation, reward, terminated, truncated, info = self.env.step(action)
@@ -81,7 +93,7 @@ class ShapedReward(gymnasium.Wrapper):
         return observation, float(reward) + shaping, terminated, truncated, told
 
     def potential(self, observation: Any) -> float:
-        """Phi of an observation that does not end the episode."""
+        """Phi of an `observation` that does not end the episode."""
         state = as_state(self.env.observation_space, observation)
         distance = float(np.asarray(self.model.distance(state, self.goal)))
         if not np.isfinite(distance):

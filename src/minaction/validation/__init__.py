@@ -1,4 +1,4 @@
-"""Whether a model can be trusted where no truth is known: held-out episodes, checks of the data, plain sentences."""
+"""Whether a model can be trusted when no truth is known: held-out episodes and checks of the data."""
 
 from .._health import Health as Health
 from ._data_checks import check_data as check_data

@@ -1,4 +1,4 @@
-"""What recorded steps already say about the distances between given states."""
+"""Upper bounds on distances from recorded steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VISITS = 2  # of a state on average, where states are said to repeat
 
 
 def states_repeat(data: Trajectories) -> bool:
-    """Whether states are visited twice or more on average, so that paths of different episodes meet in them."""
+    """Whether states are visited twice or more on average, so that paths of different episodes meet."""
     return data.has_at_most(data.num_states // _VISITS)
 
 
@@ -24,7 +24,7 @@ class RecordedBounds:
     def __init__(self, data: Trajectories) -> None:
         states, edges, durations = observed_transitions(data)
         self._place = {_key(row): k for k, row in enumerate(states)}
-        # Of several durations the shortest counts; a sparse matrix would add them up.
+        # The shortest of several durations counts; a sparse matrix would add them up.
         order = np.lexsort((durations, edges[:, 1], edges[:, 0]))
         edges, durations = edges[order], durations[order]
         first = np.ones(len(edges), dtype=bool)
@@ -33,7 +33,7 @@ class RecordedBounds:
         self._graph = csr_array((durations[first], tuple(edges[first].T)), shape=shape)
 
     def places(self, states: np.ndarray) -> np.ndarray:
-        """Which recorded state each of `states` (n, *shape) is, (n,); -1 for those that are none."""
+        """The index of each of `states` (n, *shape) among recorded states, (n,); -1 for states never recorded."""
         return np.array([self._place.get(_key(row), -1) for row in states], dtype=int)
 
     def between(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:

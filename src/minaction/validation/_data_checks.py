@@ -1,4 +1,4 @@
-"""`check_data`: the mistakes that are easy to make with data of one's own, found before anything is trained."""
+"""`check_data`: finds common mistakes in data before training."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ _ASKED, _NEIGHBOURS = 1_000, 64
 
 
 def check_data(data: Trajectories) -> list[str]:
-    """What looks wrong with recorded episodes, in sentences; nothing where nothing does.
+    """What looks wrong with recorded episodes, one sentence each; an empty list if nothing does.
 
-    Looks for too few states or steps, a clock or noise among the numbers of a state, ids that were given as one number,
-    and episodes that share no states. Some of it may be meant so: a world can have only one direction.
+    Looks for too few states or steps, a clock or noise among the numbers of a state, ids given as one number, and
+    episodes that share no states. Some of this may be intended: a world can have only one direction.
+
+    Args:
+        data: recorded episodes.
 
     >>> import minaction as ma
     >>> ma.check_data(ma.Trajectories.from_episodes([[0.0, 1.0, 0.0, 1.0]]))[0]
@@ -51,7 +54,7 @@ def check_data(data: Trajectories) -> list[str]:
 
 
 def _clocks(before: np.ndarray, after: np.ndarray) -> Iterator[str]:
-    """Numbers that grow, or fall, in every single step."""
+    """Numbers that grow, or fall, in every step."""
     change = after - before
     for column in np.flatnonzero((change > 0).all(axis=0) | (change < 0).all(axis=0)):
         how = "grows" if change[0, column] > 0 else "falls"
@@ -73,12 +76,12 @@ def _ids(before: np.ndarray, after: np.ndarray) -> list[str]:
         return []
     return [
         "the states are one whole number, and numbers that follow each other in value do not in time: if they are ids, "
-        "give what they stand for (row and column, say) or one number per id that is 0 or 1"
+        "give what they stand for (row and column, say), or one number per id that is 0 or 1 (--one-hot COLUMN)"
     ]
 
 
 def _noise(data: Trajectories, before: np.ndarray, after: np.ndarray) -> list[str]:
-    """No number says anything about what it is a step later."""
+    """Whether no number is correlated with its value one step later."""
     if states_repeat(data) or _remembered(before, after).any():
         return []
     return [
@@ -88,7 +91,7 @@ def _noise(data: Trajectories, before: np.ndarray, after: np.ndarray) -> list[st
 
 
 def _remembered(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Which numbers change, and are correlated with what they are a step later, (D,) bool."""
+    """Which numbers change, and are correlated with their value one step later, (D,) bool."""
     first, second = before - before.mean(axis=0), after - after.mean(axis=0)
     spread = np.sqrt((first**2).mean(axis=0) * (second**2).mean(axis=0))
     return (spread > 0) & ((first * second).mean(axis=0) >= MEMORY * spread)

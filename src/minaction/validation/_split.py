@@ -10,16 +10,16 @@ from ..errors import InputError
 from ..trajectories import Trajectories
 
 HELD_OUT = 0.1
-"""The share of the episodes that is held out by default, of data whose true distances nobody knows."""
+"""The share of episodes that is held out by default if true distances are not known."""
 FEWEST_EPISODES = 20
-"""A smaller recording is kept whole: its episodes are needed for learning."""
+"""With fewer episodes none are held out: all are needed for training."""
 
 
 def split(data: Trajectories, share: float) -> tuple[Trajectories, Trajectories | None]:
-    """`data` without a share of its episodes, and those; all of it and None where nothing can be spared.
+    """`data` without a share of its episodes, and these episodes; all of `data` and None if there are too few.
 
-    Every n-th episode is held out, so that those of the beginning and of the end are among them, and the same ones
-    whenever a training goes on. A recording that stays in its file (`Trajectories.is_mapped`) is not divided either.
+    Every n-th episode is held out, from the beginning to the end of the recording, and the same ones when a training is
+    resumed. Nothing is held out of memory-mapped data (`Trajectories.is_mapped`).
     """
     if not 0 <= share < 1:
         raise InputError(f"The share of episodes held out is from 0 to below 1, not {share:g}.")
@@ -34,6 +34,6 @@ def split(data: Trajectories, share: float) -> tuple[Trajectories, Trajectories 
 
 
 def split_all(data: Sequence[Trajectories], share: float) -> tuple[list[Trajectories], list[Trajectories | None]]:
-    """As `split` for every entry, each of them divided once however often it is there."""
+    """`split` for every entry; the same data set is split only once."""
     found = {id(one): split(one, share) for one in data}
     return [found[id(one)][0] for one in data], [found[id(one)][1] for one in data]

@@ -1,4 +1,4 @@
-"""`validate`: a score without the truth, from episodes that a model was not trained on."""
+"""`validate`: scores a model on held-out episodes, without the truth."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class _Pairs:
 
 
 def validate(model: DistanceModel, held_out: Trajectories, training: Trajectories | None = None) -> Health:
-    """Judge a model by episodes that it was not trained on; no truth is needed.
+    """Validate a model on episodes that it was not trained on; true distances are not needed.
 
     Args:
-        model: the distance to judge.
+        model: the distance to validate.
         held_out: episodes of the same world.
-        training: what it was trained on. With it, pairs that it bounds already are told from *novel* ones. Where states
-            repeat, these bounds are the shortest paths along recorded steps. Where they do not, no recorded path leads
-            from one held-out state to another, and all pairs count as novel.
+        training: the episodes that it was trained on. With them, pairs that they bound already are distinguished from
+            *novel* ones. If states repeat, these bounds are the shortest paths along recorded steps. If not, no
+            recorded path leads from one held-out state to another, and all pairs are novel.
 
     Returns:
         The numbers and what they mean; see `Health`.
@@ -102,14 +102,14 @@ def _steps(data: Trajectories) -> _Pairs:
 
 
 def _moving(data: Trajectories, steps: _Pairs, random: np.random.Generator) -> _Pairs:
-    """Some of those whose state changes."""
+    """Some of the steps in which the state changes."""
     some = random.permutation(len(steps.first))[:_PAIRS]
     changed = (flat(data.states[steps.first[some]]) != flat(data.states[steps.second[some]])).any(axis=1)
     return _of_rows(data, steps.first[some[changed]], steps.second[some[changed]])
 
 
 def _pairs(data: Trajectories, random: np.random.Generator, count: int = _PAIRS, starts: int = _STARTS) -> _Pairs:
-    """Random pairs with gaps of every order of magnitude, from so many different rows."""
+    """Random pairs with gaps of every order of magnitude."""
     last = np.repeat(data.offsets[1:], data.lengths) - 1
     rows = np.flatnonzero(last > np.arange(data.num_states))
     first = random.choice(random.permutation(rows)[:starts], count)
@@ -125,7 +125,7 @@ def _of_rows(data: Trajectories, first: np.ndarray, second: np.ndarray) -> _Pair
 
 
 def _by_gap(gap: np.ndarray) -> Mapping[str, np.ndarray]:
-    """Which pairs have how many steps between them, by ranges that occur."""
+    """Which pairs are in each range of gaps; ranges without pairs are left out."""
     ends = [*(low - 1 for low in _GAPS[1:]), None]
     named = {
         f"{low} or more" if high is None else f"{low} to {high}" if high > low else f"{low}": (low, high)
@@ -136,7 +136,7 @@ def _by_gap(gap: np.ndarray) -> Mapping[str, np.ndarray]:
 
 
 def _novel(held_out: Trajectories, training: Trajectories, random: np.random.Generator) -> _Pairs:
-    """Pairs that took less time than the training data knows of; in a well-known world they are few."""
+    """Pairs that took less time than the bounds of the training data; rare in a well-covered world."""
     starts = max(_STARTS, _PATHS // len(training.distinct))
     drawn = _pairs(held_out, random, _CANDIDATES, starts)
     pairs = _of_rows(held_out, *np.unique([drawn.first, drawn.second], axis=1))
@@ -146,7 +146,7 @@ def _novel(held_out: Trajectories, training: Trajectories, random: np.random.Gen
 
 
 def _random_pairs(data: Trajectories, repeats: bool, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of random pairs one of which leads to the other: by recorded paths, or a later state of the same episode."""
+    """Random pairs of which the second is reachable from the first: by recorded paths, or later in an episode."""
     if repeats:
         starts = random.choice(data.num_states, min(_STARTS, data.num_states), replace=False)
         first, second = random.choice(starts, _PAIRS), random.choice(data.num_states, _PAIRS)
@@ -161,11 +161,11 @@ def _random_pairs(data: Trajectories, repeats: bool, random: np.random.Generator
 def _recorded_share(
     held_out: Trajectories, training: Trajectories, repeats: bool, random: np.random.Generator
 ) -> float:
-    """The share of held-out states that are training states too, or, where states never repeat, near one."""
+    """The share of held-out states that are also training states or, if states never repeat, near one."""
     asked = held_out.states[random.permutation(held_out.num_states)[:_PAIRS]]
     if repeats:
         return float((RecordedBounds(training).places(asked) >= 0).mean())
     scale = Coverage.of(training)
-    among = training.states[np.sort(random.permutation(training.num_states)[:_NEIGHBOURS])]
-    away = KDTree(flat(among) / scale.unit).query(flat(asked) / scale.unit)[0] / scale.step
+    known = training.states[np.sort(random.permutation(training.num_states)[:_NEIGHBOURS])]
+    away = KDTree(flat(known) / scale.unit).query(flat(asked) / scale.unit)[0] / scale.step
     return float((away <= _NEAR).mean())

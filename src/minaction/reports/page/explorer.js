@@ -93,6 +93,7 @@ class BoardMap {
 
   /** A star where the goal is or a disc where the start is, and a ring around the pointed state. */
   mark(chosen, pointed, isGoal) {
+    if (chosen === null) return this.marks.replaceChildren(); // a state that was typed has no place on the map
     const { x, y } = this.shapes[chosen];
     const ring = this.shapes[pointed];
     const thin = 0.05 * this.unit;
@@ -130,17 +131,26 @@ function scales(learned, truth, unit) {
   return { factor, longestLearned: longestLearned || 1, longestTrue: longestTrue || 1, error: error || 1 };
 }
 
+const networks = new Map();
+
+/** The model with the given weights, and room for the embeddings of its board's states. */
+function networkOf(index) {
+  if (!networks.has(index)) networks.set(index, { model: new Model(data.explorer.weights[index]), embedded: null });
+  return networks.get(index);
+}
+
 function startExplorer() {
   const boards = data.explorer.boards;
   const get = (id) => document.getElementById(id);
   const maps = get("maps");
   if (!maps || !boards.length) return;
   const control = { board: get("board"), method: get("method"), seed: get("seed"), truth: get("truth") };
-  let board, shapes, drawn, learned, truth, unit, own, scale, chosen, pointed;
+  let board, shapes, drawn, learned, truth, unit, own, scale, chosen, pointed, network;
+  let typed = null; // the distances to or from a state that was typed in place of the chosen one
   let touched = false, latest = 0;
 
   const isGoal = () => document.querySelector("input[name=direction]:checked").value === "to";
-  const name = (state) => `(${board.states[state].join(", ")})`;
+  const name = (state) => `(${board.states[state].slice(0, 4).map((number) => Number(number.toPrecision(4))).join(", ")})`;
   const options = (values) => [...new Set(values)].map((value) => ({ value, text: String(value) }));
   /** The distances between the chosen state and all others, in the direction asked for. */
   const field = (values) => shapes.map((_, k) => values[isGoal() ? k * shapes.length + chosen : chosen * shapes.length + k]);
@@ -170,12 +180,19 @@ function startExplorer() {
     // Learned distances are in the data's time unit, and so is every truth that is not in cells.
     own = unit !== "cells" ? unit : Object.values(board.units).find((other) => other !== "cells") ?? "steps";
     scale = scales(learned.values, truth.values, unit);
+    network = model.weights === undefined ? null : networkOf(model.weights);
+    get("ask").hidden = !network;
     draw();
     maps.setAttribute("aria-busy", "false");
   }
 
   function draw() {
-    const [mine, real] = [field(learned.values), field(truth.values)];
+    typed = null;
+    paint(field(learned.values), field(truth.values));
+    if (network) fillIn();
+  }
+
+  function paint(mine, real) {
     // At first the ring is around the most distant state.
     pointed ??= real.reduce((best, value, k) => (Number.isFinite(value) && !(real[best] > value) ? k : best), chosen);
     const difference = mine.map((value, k) => (Number.isFinite(real[k]) ? value - scale.factor * real[k] : real[k]));
@@ -189,8 +206,40 @@ function startExplorer() {
     drawn.learned.legend(near, "0", `${written(scale.longestLearned, 0)} ${own}`);
     drawn.true.legend(near, "0", `${written(scale.longestTrue, 0)} ${unit}`);
     drawn.difference.legend(DIVERGING, `−${written(scale.error, 1)}`, `+${written(scale.error, 1)} ${own}`);
-    Object.values(drawn).forEach((map) => map.mark(chosen, pointed, isGoal()));
-    tell(mine[pointed], real[pointed], difference[pointed]);
+    Object.values(drawn).forEach((map) => map.mark(typed ? null : chosen, pointed, isGoal()));
+    if (!typed) tell(mine[pointed], real[pointed], difference[pointed]);
+  }
+
+  /** Fields to type the two states into that the maps are about. */
+  function fillIn() {
+    const [from, to] = isGoal() ? [pointed, chosen] : [chosen, pointed];
+    for (const [side, state] of [["from", from], ["to", to]]) {
+      const fields = board.states[state].map((value, k) => element("input", { type: "number", step: "any", value,
+        "aria-label": `${side}, number ${k + 1}` }));
+      get(`ask-${side}`).replaceChildren(get(`ask-${side}`).firstElementChild, ...fields);
+    }
+    answer();
+  }
+
+  const numbers = (side) => [...get(`ask-${side}`).querySelectorAll("input")].map(({ valueAsNumber }) => valueAsNumber);
+
+  function answer() {
+    const [from, to] = [numbers("from"), numbers("to")];
+    const known = [...from, ...to].every(Number.isFinite);
+    const [there, back] = known ? network.model.distance([from, to], [to, from]) : [NaN, NaN];
+    get("answer").value = known ? `${there.toFixed(3)} ${own} there, ${back.toFixed(3)} ${own} back` : "give every number";
+    return known;
+  }
+
+  /** The maps of a state that was typed: no truth is known of it. */
+  function ask() {
+    if (!answer()) return;
+    network.embedded ??= network.model.embed(board.states);
+    const state = network.model.embed([numbers(isGoal() ? "to" : "from")]);
+    typed = [...(isGoal() ? network.model.measure(network.embedded, state) : network.model.measure(state, network.embedded))];
+    paint(typed, typed.map(() => NaN));
+    Object.values(drawn).forEach((map) => map.say("", ""));
+    get("readout").replaceChildren(`Learned distances ${isGoal() ? "to" : "from"} the state that you typed.`);
   }
 
   /** The distances of the pointed state, beside each map and as a sentence. */
@@ -245,6 +294,8 @@ function startExplorer() {
     else chosen = neighbour(chosen, direction);
     draw();
   });
+  get("ask").addEventListener("input", ask);
+  get("ask").addEventListener("submit", (event) => event.preventDefault());
   control.board.addEventListener("change", changeBoard);
   for (const select of [control.method, control.seed, control.truth]) select.addEventListener("change", changeModel);
   document.querySelectorAll("input[name=direction]").forEach((radio) => radio.addEventListener("change", draw));

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ _LEFT_OUT = {"reward", "rewards", "__index_level_0__"} | {
 }
 _UNITS = {"sec": "s", "secs": "s", "second": "s", "seconds": "s", "millis": "ms", "milliseconds": "ms"}
 _UNIT = re.compile(rf"(?:^|[_\s.\-(\[])({'|'.join([*_UNITS, 'ns', 'us', 'ms', 's', 'min', 'h'])})[)\]]?$")
+_MOST_IDS = 4096  # numbers that an id may become
 _FEWEST_GROWING = 20  # transitions in which a column must grow before it is called a likely clock
 
 Missing = Literal["refuse", "drop", "split"]
@@ -40,6 +41,7 @@ class TableOptions:
         states: the columns that make a state; all that are left if empty.
         drop: columns to leave out.
         missing: what to do where a value is missing: refuse the table, drop the row, or split the episode there.
+        one_hot: columns of whole numbers from 0 on that name things: each becomes as many numbers, one of them 1.
     """
 
     episode: str | None = None
@@ -48,9 +50,10 @@ class TableOptions:
     states: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     missing: Missing = "refuse"
+    one_hot: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("states", "drop"):
+        for name in ("states", "drop", "one_hot"):
             given = getattr(self, name)
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
         if self.missing not in ("refuse", "drop", "split"):
@@ -67,6 +70,16 @@ class Column:
     text: tuple[int, str] | None = None
     """The first row that holds text, and the text."""
     dates: bool = False
+    single: bool = False
+    """Whether its numbers are kept as float32, in which they were stored."""
+    labels: tuple[str, ...] = ()
+    """What its parts are called, where it has several."""
+
+    @property
+    def parts(self) -> list[str]:
+        """One name for each of its numbers."""
+        width = self.values.shape[1]
+        return [self.name] if width == 1 else list(self.labels or (f"{self.name}[{k}]" for k in range(width)))
 
 
 class Roles:
@@ -87,6 +100,7 @@ class Roles:
         chosen = [self._find(name) for name in options.states]
         if clash := [self.names[k] for k in chosen if k in taken]:
             raise InputError(f"The column {clash[0]!r} cannot be a state and something else too; name it once.")
+        self.ids = {self.names[self._find(name)] for name in options.one_hot}
         left_out = {*EPISODE, *TIME, *_LEFT_OUT}
         rest = [k for k, name in enumerate(self._plain) if k not in taken and name not in left_out]
         self.actions = [k for k in rest if self._plain[k].startswith("action") and k not in chosen]
@@ -141,18 +155,31 @@ def assemble(
     times = None if time is None else time.values[:, 0]
     if time is None and len(rows) < len(ids) and roles.options.missing == "drop":
         times = np.arange(len(ids), dtype=np.float64)  # steps go on being counted over the rows that are dropped
-    names = [
-        [column.name] if column.values.shape[1] == 1 else [f"{column.name}[{k}]" for k in range(column.values.shape[1])]
-        for column in states
-    ]
+    states = [replace(column, values=column.values[rows]) for column in states]
+    states = [_one_hot(column) if column.name in roles.ids else column for column in states]
+    single = all(column.single for column in states)
     return Trajectories.from_flat(
-        np.concatenate([column.values for column in states], axis=1)[rows],
+        np.concatenate([column.values for column in states], axis=1, dtype=np.float32 if single else np.float64),
         offsets,
         None if times is None else times[rows],
         np.concatenate([column.values for column in actions], axis=1)[rows] if actions else None,
-        columns=[name for several in names for name in several],
+        columns=[name for column in states for name in column.parts],
         time_unit="" if time is None else _unit(time, roles.options.unit),
     )
+
+
+def _one_hot(column: Column) -> Column:
+    ids = column.values
+    if ids.shape[1] != 1 or (ids != np.round(ids)).any() or ids.min() < 0 or ids.max() >= _MOST_IDS:
+        raise InputError(
+            f"The column {column.name!r} cannot be one-hot encoded: it must be one whole number from 0 to "
+            f"{_MOST_IDS - 1} per row; leave it out of --one-hot."
+        )
+    count = int(ids.max()) + 1
+    rows = np.zeros((len(ids), count), np.float32)
+    rows[np.arange(len(ids)), ids[:, 0].astype(np.int64)] = 1.0
+    labels = tuple(f"{column.name}={k}" for k in range(count))
+    return replace(column, values=rows, single=True, labels=labels)
 
 
 def _refuse_text(columns: list[Column], where: Callable[[int], str]) -> None:

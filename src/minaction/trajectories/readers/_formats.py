@@ -11,8 +11,10 @@ from ._arrays import read_npy, read_npz
 from ._base import Reader, TableReader
 from ._columns import TableOptions
 from ._d4rl import read_hdf5
+from ._lerobot import is_lerobot, read_lerobot
 from ._minari import minari_folder, read_minari
-from ._tables import read_csv, read_parquet
+from ._parquet import SUFFIXES, map_parquet, parquet_files, read_parquet
+from ._tables import read_csv
 
 
 class Safetensors(Reader):
@@ -79,11 +81,15 @@ class Csv(TableReader):
 
 
 class Parquet(TableReader):
-    """A log as a Parquet table."""
+    """A log as a Parquet table, or as a folder of them."""
 
     name = "parquet"
-    suffixes = (".parquet", ".pq")
+    suffixes = SUFFIXES
     signature = b"PAR1"
+    mappable = True
+
+    def takes_folder(self, path: Path) -> bool:
+        return path.is_dir() and bool(parquet_files(path))
 
     def read(
         self,
@@ -93,7 +99,7 @@ class Parquet(TableReader):
         memory_map: bool = False,
         table: TableOptions | None = None,
     ) -> Trajectories:
-        return read_parquet(path, keep_actions, table)
+        return (map_parquet if memory_map else read_parquet)(path, keep_actions, table)
 
 
 class Minari(Reader):
@@ -117,4 +123,25 @@ class Minari(Reader):
         return minari_folder(path) if path.is_dir() else None
 
 
-FORMATS: tuple[Reader, ...] = (Safetensors(), Npz(), Npy(), Hdf5(), Csv(), Parquet(), Minari())
+class LeRobot(TableReader):
+    """The folder of a LeRobot data set."""
+
+    name = "lerobot"
+
+    def takes_folder(self, path: Path) -> bool:
+        return is_lerobot(path)
+
+    def read(
+        self,
+        path: Path,
+        *,
+        keep_actions: bool = False,
+        memory_map: bool = False,
+        table: TableOptions | None = None,
+    ) -> Trajectories:
+        if not is_lerobot(path):
+            raise InputError(f"{path} is not a LeRobot data set; give the folder that holds its meta/info.json.")
+        return read_lerobot(path, keep_actions, table)
+
+
+FORMATS: tuple[Reader, ...] = (Safetensors(), Npz(), Npy(), Hdf5(), Csv(), Minari(), LeRobot(), Parquet())

@@ -80,7 +80,7 @@ def read_minari(folder: Path, keep_actions: bool) -> Trajectories:
     except ImportError:
         raise MissingExtra(f"Reading the Minari data set in {folder}", "minari") from None
     with parsing(folder, "a Minari data set"):
-        metadata = json.loads((folder / "metadata.json").read_text())
+        metadata = json.loads((folder / "metadata.json").read_text("utf-8"))
         if not all(isinstance(metadata.get(key), str) for key in ("observation_space", "action_space")):
             # Without these Minari would build the environment that the file names, which can be any program.
             raise InputError(f"{folder}: the metadata lacks the spaces; write it again with a newer Minari.")
@@ -95,9 +95,9 @@ def episodes_of_minari(dataset: Any, name: str, keep_actions: bool) -> Trajector
     episodes, actions, num_bytes = [], [], 0
     for episode in dataset.iterate_episodes():
         where = f"{name}: episode {episode.id}"
-        episodes.append(_states(dataset.observation_space, episode.observations, where))
+        episodes.append(as_states_of(dataset.observation_space, episode.observations, where))
         if keep_actions:
-            taken = _flat(dataset.action_space, episode.actions, f"{where} (actions)")
+            taken = as_numbers_of(dataset.action_space, episode.actions, f"{where} (actions)")
             actions.append(np.concatenate([taken, np.zeros((1, taken.shape[1]), dtype=np.float32)]))
             num_bytes += actions[-1].nbytes
         num_bytes += episodes[-1].nbytes
@@ -106,28 +106,28 @@ def episodes_of_minari(dataset: Any, name: str, keep_actions: bool) -> Trajector
         return Trajectories.from_episodes(episodes, actions=actions if keep_actions else None)
 
 
-def _states(space: gymnasium.Space, values: Any, where: str) -> np.ndarray:
+def as_states_of(space: gymnasium.Space, values: Any, where: str) -> np.ndarray:
     """The states of an episode, (T, *shape)."""
     from gymnasium import spaces
 
     if isinstance(space, spaces.Dict) and space.spaces.keys() >= _GOAL_KEYS:  # goals are chosen: no part of the state
-        return _states(space["observation"], values["observation"], where)
+        return as_states_of(space["observation"], values["observation"], where)
     if isinstance(space, spaces.Box) and space.shape:
         array = _numbers(values, where)
         return array.reshape(len(array), *(array.shape[1:] or (1,))).astype(kept_type(array.dtype), copy=False)
-    return _flat(space, values, where)
+    return as_numbers_of(space, values, where)
 
 
-def _flat(space: gymnasium.Space, values: Any, where: str) -> np.ndarray:
+def as_numbers_of(space: gymnasium.Space, values: Any, where: str) -> np.ndarray:
     """One row of float32 per step, as `gymnasium.spaces.flatten` would give for each."""
     from gymnasium import spaces
 
     if isinstance(space, spaces.Dict):
         if space.spaces.keys() >= _GOAL_KEYS:
-            return _flat(space["observation"], values["observation"], where)
-        return np.concatenate([_flat(part, values[name], where) for name, part in space.items()], axis=1)
+            return as_numbers_of(space["observation"], values["observation"], where)
+        return np.concatenate([as_numbers_of(part, values[name], where) for name, part in space.items()], axis=1)
     if isinstance(space, spaces.Tuple):
-        return np.concatenate([_flat(part, values[k], where) for k, part in enumerate(space)], axis=1)
+        return np.concatenate([as_numbers_of(part, values[k], where) for k, part in enumerate(space)], axis=1)
     array = _numbers(values, where)
     if isinstance(space, spaces.Discrete):
         return _one_hot(array.reshape(-1) - int(space.start), int(space.n), where)
@@ -165,9 +165,8 @@ def _refuse_too_large(folder: Path) -> None:
 
     def add(name: str, item: Any) -> None:
         nonlocal num_bytes, stored_bytes
-        if isinstance(item, h5py.Dataset):
+        if isinstance(item, h5py.Dataset):  # rewards and the like too, since Minari reads all of them
             datasets.append((name, item))
-        if isinstance(item, h5py.Dataset) and ("/observations" in name or "/actions" in name):
             num_bytes += item.nbytes
             stored_bytes += item.id.get_storage_size()
 
@@ -179,4 +178,14 @@ def _refuse_too_large(folder: Path) -> None:
         file.visititems(add)
         for name, item in datasets:
             refuse_elsewhere(path, name, item)
+        _refuse_unequal(path, {name: item.shape[:1] for name, item in datasets})
     refuse_if_too_large(path, "the data set", num_bytes, stored_bytes)
+
+
+def _refuse_unequal(path: Path, lengths: dict[str, tuple[int, ...]]) -> None:
+    """Of every step there is one reward and one end: a damaged length would have Minari look for millions of them."""
+    for name, length in lengths.items():
+        episode, _, part = name.rpartition("/")
+        rewards = lengths.get(f"{episode}/rewards", length)
+        if part in ("terminations", "truncations") and length != rewards:
+            raise InputError(f"{path}: {name} has {length} numbers for {rewards} rewards; make or download it again.")

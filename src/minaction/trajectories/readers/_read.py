@@ -42,7 +42,9 @@ def _reader_for(path: Path) -> Reader:
         if reader.takes_folder(path):
             return reader
     if path.is_dir():
-        raise InputError(f"{path} is a folder but not a Minari data set; give the file inside it.")
+        raise InputError(
+            f"{path} is a folder but no data set of Minari or LeRobot, and holds no Parquet files; give a file."
+        )
     for reader in readers:
         if path.suffix.lower() in reader.suffixes:
             return reader
@@ -54,4 +56,6 @@ def _reader_for(path: Path) -> Reader:
     for reader in readers:
         if reader.signature and beginning.startswith(reader.signature):
             return reader
-    raise InputError(f"{path} is of an unknown format; known are {', '.join(known_suffixes())} and Minari folders.")
+    raise InputError(
+        f"{path} is of an unknown format; known formats are {', '.join(known_suffixes())} and Minari folders."
+    )

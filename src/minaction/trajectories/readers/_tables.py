@@ -1,8 +1,8 @@
-"""Logs as tables, CSV or Parquet: a column `episode`, perhaps one for the time, and the other columns are the state.
+"""Logs as tables: a column `episode`, perhaps one for the time, and the other columns are the state.
 
 Columns whose names begin with `action` are actions; rewards and end marks are ignored. The time is a number or a date
 in a column `time`, `timestamp`, `step` or `timestep`. `TableOptions` says otherwise. All columns together are one
-array, so states are float64.
+array: float32 where every column of the state is stored so, else float64.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import operator
 from array import array
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 
 from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories
-from ._checks import naming, parsing, refuse_if_too_large
+from ._checks import naming, parsing
 from ._columns import Column, Roles, TableOptions, assemble
 
 _EMPTY = {"", "na", "n/a", "null", "none", "nan", "-nan"}
@@ -88,38 +89,6 @@ def read_csv(path: Path, keep_actions: bool, table: TableOptions | None = None) 
         )
 
 
-def read_parquet(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
-    """A Parquet log; a column of equally long lists counts as several columns. No other columns are read."""
-    with naming(path), parsing(path, "Parquet"), _opened(path) as file:
-        roles = Roles(file.schema_arrow.names, table or TableOptions())
-        used = [roles.episode, roles.time, *roles.states, *(roles.actions if keep_actions else ())]
-        wanted = [roles.names[k] for k in used if k is not None]
-        groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
-        pieces = [group.column(k) for group in groups for k in range(group.num_columns)]
-        pieces = [piece for piece in pieces if _belongs(piece.path_in_schema, wanted)]
-        # Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory.
-        unpacked = max(sum(piece.total_uncompressed_size for piece in pieces), 8 * sum(p.num_values for p in pieces))
-        refuse_if_too_large(path, "the table", unpacked, path.stat().st_size)
-        return _from_arrow(file.read(columns=wanted), roles, keep_actions)
-
-
-def _opened(path: Path) -> Any:
-    """A Parquet file, whose texts are read as a dictionary and numbers of its entries: repeated ones cost nothing."""
-    try:
-        import pyarrow.parquet as parquet
-        import pyarrow.types as types
-    except ImportError:
-        raise MissingExtra(f"Reading {path}", "tables") from None
-    schema = parquet.read_schema(path)
-    texts = [field.name for field in schema if types.is_string(field.type) or types.is_binary(field.type)]
-    return parquet.ParquetFile(path, read_dictionary=texts)
-
-
-def _belongs(path: str, wanted: list[str]) -> bool:
-    """Whether a stored column is one of those wanted, or a part of one."""
-    return any(path == name or path.startswith(f"{name}.") for name in wanted)
-
-
 def from_dataframe(frame: Any, keep_actions: bool, table: TableOptions) -> Trajectories:
     """A data frame of any library that speaks Arrow's interface or the older interchange protocol."""
     try:
@@ -137,14 +106,17 @@ def from_dataframe(frame: Any, keep_actions: bool, table: TableOptions) -> Traje
                 f"A {type(frame).__name__} is not a data frame; give one of pandas, Polars or Arrow, or arrays to "
                 "Trajectories.from_episodes."
             )
-        return _from_arrow(read, Roles(read.column_names, table), keep_actions)
+        return from_arrow(read, Roles(read.column_names, table), keep_actions)
 
 
-def _from_arrow(table: Any, roles: Roles, keep_actions: bool) -> Trajectories:
+def from_arrow(
+    table: Any, roles: Roles, keep_actions: bool, named: Callable[[Column], Column] = lambda column: column
+) -> Trajectories:
+    """Episodes from an Arrow table; `named` may say what the parts of a column are called."""
     clocks = (roles.time, roles.maybe_time)
 
     def columns(wanted: list[int]) -> list[Column]:
-        return [_column(table.column(roles.names[k]), roles.names[k], k in clocks) for k in wanted]
+        return [named(_column(table.column(roles.names[k]), roles.names[k], k in clocks)) for k in wanted]
 
     return assemble(
         roles,
@@ -183,7 +155,7 @@ def _column(chunks: Any, name: str, clock: bool) -> Column:
         return Column(name, np.full((len(column), 1), np.nan))
     if not _is_numeric(kind):
         return _text(column, name, clock)
-    return Column(name, _numbers(column)[:, None])
+    return Column(name, _numbers(column)[:, None], single=_is_single(kind))
 
 
 def _joined(chunks: Any) -> Any:
@@ -217,7 +189,14 @@ def _of_lists(column: Any, name: str) -> Column:
         raise InputError(f"The column {name!r} holds {column.type}, not numbers; convert or remove it.")
     values = np.full((len(column), widths.pop()), np.nan)
     values[present] = _numbers(flat).reshape(int(present.sum()), -1)
-    return Column(name, values)
+    return Column(name, values, single=_is_single(flat.type))
+
+
+def _is_single(kind: Any) -> bool:
+    """Whether float32 holds all its values."""
+    import pyarrow.types as types
+
+    return types.is_float32(kind) or types.is_float16(kind)
 
 
 def _is_numeric(kind: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The paper's tables and figures by name: which runs each needs, and what is made of them."""
+"""The paper's tables and figures by name: the runs that each needs, and what it shows of them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import unknown_name
+from ..suite._grids import ANT_EXPLORE, ANT_NAVIGATE, CLIFF_WALKING, GRID_WORLDS, GRIDS, MAZES, Grid, chosen
 from ..training import RunConfig
-from ._grids import ANT_EXPLORE, ANT_NAVIGATE, CLIFF_WALKING, GRID_WORLDS, GRIDS, MAZES, Grid, chosen
 
 _GIANT = "ogbench-pointmaze-giant-stitch"
 _MEDIUM = "pointmaze-medium"  # gymnasium-robotics' Medium, which the paper calls MediumMaze
@@ -21,17 +21,17 @@ class Recipe:
 
     shows: str
     grid: Literal["paper", "ablations"]
-    """Runs are kept in the folder of this suite, so that what two recipes need is trained once."""
+    """The suite whose folder holds the runs, so that runs that two recipes need are trained once."""
     only: tuple[str, ...]
-    """Tasks, methods and ablations to which to keep."""
+    """The tasks, methods and ablations to select."""
     task: str | None = None
-    """The one of the ablation's tasks that the figure shows."""
+    """If given, the only task of the ablation that the figure shows."""
     method: str | None = None
-    """The one of its methods, as the method's name begins."""
+    """If given, the beginning of the names of the methods that it shows."""
     then: Literal["curves", "planning", "landscape"] = "curves"
 
     def runs(self, seeds: int | None, steps: int | None) -> Grid:
-        """What has to be trained."""
+        """The runs to train."""
         grid = chosen(GRIDS[self.grid](seeds, steps), self.only)
         return Grid(grid.name, tuple(filter(self._takes, grid.runs)))
 
@@ -72,11 +72,11 @@ RECIPES = {
     "full-results-2": Recipe("all measures on OGBench's PointMazes", "paper", _BALLS),
     "full-results-3": Recipe("all measures on OGBench's AntMazes", "paper", _ANTS),
 }
-"""One for every table and figure of results in the paper."""
+"""One for every table and figure with results in the paper."""
 
 
 def recipe(name: str) -> Recipe:
-    """The recipe of that name."""
+    """The recipe with this name."""
     if name not in RECIPES:
         raise unknown_name("reproduction", name, RECIPES)
     return RECIPES[name]

@@ -1,5 +1,7 @@
-"""Metrics in other people's tools while a run trains. None is needed, and none asks for an account:
-Weights & Biases writes offline and MLflow into the run's folder, unless their own environment variables say otherwise.
+"""Metrics in TensorBoard, Weights & Biases or MLflow while a run trains.
+
+All are optional and none needs an account: Weights & Biases writes offline and MLflow into the run's folder, unless
+their own environment variables say otherwise.
 """
 
 from __future__ import annotations
@@ -12,20 +14,20 @@ from dataclasses import asdict
 from typing import Protocol
 
 from ..errors import MissingExtra, unknown_name
-from ._run import Measurement, Run
+from ..training import Measurement, Run
 
 EXTRA = "track"
 
 
 class Tracker(Protocol):
-    """Where one seed's numbers go."""
+    """Receives the metrics of one seed."""
 
     def log(self, step: int, values: Mapping[str, float]) -> None:
-        """Numbers by name, as they stand at `step`."""
+        """Record `values` by name at `step`."""
         ...
 
     def close(self) -> None:
-        """Everything is written when this returns."""
+        """Write everything that is still pending."""
         ...
 
 
@@ -37,7 +39,7 @@ class TensorBoard:
             from tensorboardX import SummaryWriter
         except ImportError:
             raise MissingExtra("Tracking with TensorBoard", EXTRA) from None
-        del name  # it is that of the folder
+        del name  # the name of the folder
         # What a killed run wrote past its checkpoint is superseded from `step` on.
         self._writer = SummaryWriter(str(run.path / "tensorboard" / f"seed-{seed}"), purge_step=step or None)
 
@@ -50,7 +52,7 @@ class TensorBoard:
 
 
 class WeightsAndBiases:
-    """One W&B run per seed, grouped; in RUN/wandb, to be sent with `wandb sync`, unless WANDB_MODE says online."""
+    """One W&B run per seed, in one group; in RUN/wandb, for `wandb sync`, unless WANDB_MODE is online."""
 
     def __init__(self, run: Run, seed: int, step: int, name: str) -> None:
         try:
@@ -87,7 +89,7 @@ class MLflow:
             raise MissingExtra("Tracking with MLflow", EXTRA) from None
         uri = os.environ.get("MLFLOW_TRACKING_URI")
         if uri is None:
-            # MLflow would rather have a data base; a folder that travels with the run is what is wanted here.
+            # MLflow prefers a database; here metrics should stay in the run's folder.
             os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
         self._client = MlflowClient(uri or (run.path.resolve() / "mlruns").as_uri())
         identity = _identity(run, seed)
@@ -115,13 +117,13 @@ TRACKERS = {"tensorboard": TensorBoard, "wandb": WeightsAndBiases, "mlflow": MLf
 
 
 class Tracking:
-    """All chosen tools for all seeds of a run."""
+    """The chosen trackers for all seeds of a run."""
 
     def __init__(self, trackers: Mapping[int, Sequence[Tracker]]) -> None:
         self._trackers = trackers
 
     def log(self, measurements: Sequence[Measurement]) -> None:
-        """Pass on what was measured."""
+        """Send the measurements to all trackers."""
         for one in measurements:
             values = _flat(one)
             for tracker in self._trackers.get(one.seed, ()):
@@ -130,9 +132,9 @@ class Tracking:
 
 @contextmanager
 def tracking(names: Sequence[str], run: Run, step: int = 0, called: str = "") -> Iterator[Tracking]:
-    """Start the tools called `names` for a run that stands at `step`; end them when it ends.
+    """Start the trackers in `names` for a run that continues from `step`, and close them at the end.
 
-    The run is `called` as its folder will be in the end, if that has another name meanwhile.
+    `called` is the name of the run, if that is not the present name of its folder.
     """
     for name in names:
         if name not in TRACKERS:
@@ -147,7 +149,7 @@ def tracking(names: Sequence[str], run: Run, step: int = 0, called: str = "") ->
 
 
 def _flat(measured: Measurement) -> dict[str, float]:
-    """Names with slashes, which every tool groups by; what has no value is left out."""
+    """All values by name; trackers group names by what comes before the slash."""
     values = {f"terms/{name}": value for name, value in measured.terms.items()}
     for one in measured.evaluations:
         values |= {f"{one.truth}/{measure}": value for measure, value in one.agreement.items()}
@@ -155,5 +157,5 @@ def _flat(measured: Measurement) -> dict[str, float]:
 
 
 def _identity(run: Run, seed: int) -> str:
-    """The same for the same seed of the same run, so that going on adds to what is there."""
+    """The same for the same seed of the same run, so that a resumed run adds to its earlier metrics."""
     return hashlib.sha256(f"{run.path.resolve()}\n{asdict(run.config)}\n{seed}".encode()).hexdigest()[:16]

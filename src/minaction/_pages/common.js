@@ -1,5 +1,5 @@
 "use strict";
-// Helpers of charts and explorer. Text from files only ever becomes text: nothing here writes HTML.
+// Helpers of every page. Text from files only ever becomes text: nothing here writes HTML.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 

@@ -1,0 +1,152 @@
+"""A log of a hundred million rows in several Parquet files: `python -m benchmarks.large_log`.
+
+Writes the log to a temporary folder, reads the files as they are for comparison, and then has a process of its own read
+the log mapped and train on it. Needs about three times the size of the log on disk for a while.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+
+from . import result
+from .contender import Advance, Contender
+
+EPISODE_LENGTH = 1000
+MOST_RESIDENT = 2 << 30
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Options:
+    """Read a large log and train on it."""
+
+    rows: int = 100_000_000
+    """Of the log, all files together."""
+    files: int = 10
+    """In how many files it lies."""
+    stamps: bool = True
+    """Whether it has a clock."""
+    objective: str = "pathdist"
+    """What is trained on it."""
+    seconds: float = 20.0
+    """How long to train."""
+    folder: Path | None = None
+    """Where to put the log while it is needed; by default the system's temporary folder."""
+    out: Path | None = None
+    """A JSON file to write the findings to."""
+
+
+def write_log(folder: Path, options: Options) -> int:
+    """Random walks in four numbers, float32, with the number of the episode and a clock; the bytes written."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    random, per_file = np.random.default_rng(0), options.rows // options.files
+    for k in range(options.files):
+        path = folder / f"part-{k}.parquet"
+        kind = [("episode", pa.int32()), *([("time", pa.float64())] * options.stamps)]
+        schema = pa.schema([*kind, *((name, pa.float32()) for name in "xyzw")])
+        with parquet.ParquetWriter(path, schema) as writer:
+            for start in range(k * per_file, (k + 1) * per_file, 1 << 20):
+                rows = np.arange(start, min(start + (1 << 20), (k + 1) * per_file))
+                columns: dict[str, np.ndarray] = {"episode": (rows // EPISODE_LENGTH).astype(np.int32)}
+                if options.stamps:
+                    columns["time"] = 0.05 * (rows % EPISODE_LENGTH) + random.uniform(0, 0.01, len(rows))
+                walk = np.cumsum(random.normal(0, 0.05, (len(rows), 4)), axis=0)
+                columns |= dict(zip("xyzw", np.sin(walk).astype(np.float32).T, strict=True))
+                writer.write_table(pa.table(columns, schema=schema))
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def disk_speed(folder: Path) -> float:
+    """Bytes a second at which the log's files are read, without being unpacked and without the system's cache."""
+    began, total = time.monotonic(), 0
+    for path in folder.iterdir():
+        with open(path, "rb", buffering=0) as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            while block := file.read(8 * _MIB):
+                total += len(block)
+    return total / (time.monotonic() - began)
+
+
+def forget(folder: Path) -> None:
+    """Have the system drop the files from its cache."""
+    os.sync()
+    for path in folder.iterdir():
+        with open(path, "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def training(path: str, cache: str, objective: str, told: str) -> Advance:
+    """Read the log mapped, as `minaction train` does, and train on it; how long reading took is written to `told`."""
+    os.environ["XDG_CACHE_HOME"] = cache
+    from minaction.objectives import make_objective
+    from minaction.tasks import read as read_data
+    from minaction.training import Trainer
+
+    began = time.monotonic()
+    data = read_data(path, memory_map=True)
+    read = time.monotonic() - began
+    data.describe()
+    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.monotonic()
+    trainer = Trainer(make_objective(objective), data, steps=1 << 30)
+    Path(told).write_text(f"{read} {peak} {time.monotonic() - began}")
+
+    def advance() -> float:
+        trainer.advance(trainer.chunk_length)
+        return trainer.chunk_length
+
+    advance()
+    return advance
+
+
+def main(options: Options) -> dict[str, Any]:
+    """Write the log, read it, train on it, print, write."""
+    result.warn_if_busy()
+    with tempfile.TemporaryDirectory(dir=options.folder) as place:
+        log, cache, told = Path(place) / "log", Path(place) / "cache", Path(place) / "told"
+        log.mkdir()
+        size = write_log(log, options)
+        forget(log)
+        speed = disk_speed(log)
+        forget(log)
+        settings = {"path": str(log), "cache": str(cache), "objective": options.objective, "told": str(told)}
+        with Contender(training, device="cpu", **settings) as contender:
+            contender.wait_until_ready()
+            turn = contender.run(options.seconds)
+        read, peak_reading, prepare = map(float, told.read_text().split())
+        mapped = sum(path.stat().st_size for path in cache.rglob("*.safetensors"))
+    findings = {
+        "rows": options.rows,
+        "files": options.files,
+        "stamps": options.stamps,
+        "objective": options.objective,
+        "log_bytes": size,
+        "mapped_bytes": mapped,
+        "disk_bytes_per_second": speed,
+        "seconds_reading": read,
+        "share_of_disk_speed": size / read / speed,
+        "peak_resident_reading": int(peak_reading),
+        "seconds_preparing": prepare,
+        "steps_per_second": turn.rate,
+        "peak_resident_bytes": turn.peak_bytes,
+        "most_resident_bytes": MOST_RESIDENT,
+    }
+    rows = [(name, str(value)) for name, value in findings.items()]
+    result.show("A log of many rows", ("what", "value"), rows)
+    result.write(options.out, findings)
+    return findings
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options))

@@ -1,0 +1,8 @@
+"""From distance to action: agents that reach goals by what was recorded, without a simulator."""
+
+from ._agent import Agent as Agent
+from ._evaluation import AgentEvaluation as AgentEvaluation
+from ._evaluation import evaluate_agent as evaluate_agent
+from ._film import write_film as write_film
+from ._fit import fit_agent as fit_agent
+from ._landmarks import landmarks as landmarks

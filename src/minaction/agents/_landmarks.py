@@ -1,0 +1,39 @@
+"""`landmarks`: a few recorded states from which, by the learned distance, none is far."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._mapped import read_rows
+from .._model import DistanceModel
+from ..errors import InputError
+from ..trajectories import Trajectories
+from ._embedded import steps_apart
+
+_SAMPLE = 10_000
+
+
+def landmarks(data: Trajectories, model: DistanceModel, k: int, *, seed: int = 0) -> np.ndarray:
+    """The rows of `data.states` of `k` recorded states that are spread out by the learned distance, (k,).
+
+    Each is the state that is furthest from those before it, there or back, whichever is longer; of a large recording
+    a random sample is looked at. `seed` draws that, and the first.
+
+    >>> import minaction as ma
+    >>> data = ma.read("cliffwalking", episodes=5)
+    >>> model = ma.fit(data, steps=2, progress=False)
+    >>> ma.landmarks(data, model, 4).shape
+    (4,)
+    """
+    random = np.random.default_rng(seed)
+    rows = random.permutation(data.num_states)[:_SAMPLE]
+    if not 1 <= k <= len(rows):
+        raise InputError(f"Cannot choose {k} landmarks of {len(rows)} recorded states.")
+    places = model.embed(read_rows(data.states, rows))
+    chosen, away = [0], np.full(len(rows), np.inf)
+    while len(chosen) < k:
+        newest = places[chosen[-1] :][:1]
+        longer = np.maximum(steps_apart(model, newest, places), steps_apart(model, places, newest))
+        away = np.minimum(away, longer)
+        chosen.append(int(np.argmax(away)))
+    return rows[chosen]

@@ -1,0 +1,240 @@
+"use strict";
+// A trained model in a page. An array is { shape, values }: float32 numbers, row by row; operations act on its last axis.
+
+const lengthOf = (shape) => shape.reduce((product, size) => product * size, 1);
+const array = (shape, values = new Float32Array(lengthOf(shape))) => ({ shape, values });
+const width = ({ shape }) => (shape.length ? shape[shape.length - 1] : 1);
+
+/** Every number by itself. */
+function each(x, change) {
+  const made = array(x.shape);
+  for (let k = 0; k < made.values.length; k += 1) made.values[k] = change(x.values[k]);
+  return made;
+}
+
+/** The steps from one number to the next along each axis of `shape`; 0 where the array is repeated. */
+function strides(x, shape) {
+  const found = new Array(shape.length).fill(0);
+  for (let axis = x.shape.length - 1, step = 1; axis >= 0; axis -= 1) {
+    if (x.shape[axis] !== 1) found[axis + shape.length - x.shape.length] = step;
+    step *= x.shape[axis];
+  }
+  return found;
+}
+
+function broadcastShape(x, y) {
+  const rank = Math.max(x.shape.length, y.shape.length);
+  const size = (one, axis) => one.shape[axis - rank + one.shape.length] ?? 1;
+  return Array.from({ length: rank }, (_, axis) => (size(x, axis) === 1 ? size(y, axis) : size(x, axis)));
+}
+
+/** Pair by pair; axes broadcast as in NumPy. */
+function zip(x, y, combine) {
+  const made = array(broadcastShape(x, y));
+  const { shape, values } = made;
+  const [along, across] = [strides(x, shape), strides(y, shape)];
+  const last = shape.length - 1, inner = shape.length ? shape[last] : 1;
+  const index = new Array(shape.length).fill(0);
+  for (let start = 0, p = 0, q = 0; start < values.length; start += inner) {
+    const [a, b] = shape.length ? [along[last], across[last]] : [0, 0];
+    for (let k = 0; k < inner; k += 1) values[start + k] = combine(x.values[p + k * a], y.values[q + k * b]);
+    for (let axis = last - 1; axis >= 0; axis -= 1) { // the next row, as an odometer counts
+      index[axis] += 1;
+      [p, q] = [p + along[axis], q + across[axis]];
+      if (index[axis] < shape[axis]) break;
+      [p, q] = [p - along[axis] * shape[axis], q - across[axis] * shape[axis]];
+      index[axis] = 0;
+    }
+  }
+  return made;
+}
+
+/** One number for every row of the last axis, which goes or stays with length 1. */
+function reduce(x, keep, start, combine, finish = (value) => value) {
+  const size = width(x), lead = x.shape.slice(0, -1);
+  const made = array(keep ? [...lead, 1] : lead);
+  for (let row = 0; row < made.values.length; row += 1) {
+    let value = start;
+    for (let k = 0; k < size; k += 1) value = combine(value, x.values[row * size + k]);
+    made.values[row] = finish(value, size);
+  }
+  return made;
+}
+
+function matmul(x, y) {
+  const [size, columns] = y.shape, rows = x.values.length / size;
+  const made = array([...x.shape.slice(0, -1), columns]);
+  const sums = new Float64Array(columns);
+  for (let row = 0; row < rows; row += 1) {
+    sums.fill(0);
+    for (let k = 0; k < size; k += 1) {
+      const factor = x.values[row * size + k];
+      if (factor) for (let j = 0, at = k * columns; j < columns; j += 1) sums[j] += factor * y.values[at + j];
+    }
+    made.values.set(sums, row * columns);
+  }
+  return made;
+}
+
+function transpose(x) {
+  const [rows, columns] = x.shape;
+  const made = array([columns, rows]);
+  for (let i = 0; i < rows; i += 1) for (let j = 0; j < columns; j += 1) made.values[j * rows + i] = x.values[i * columns + j];
+  return made;
+}
+
+function join(parts) {
+  const lead = parts[0].shape.slice(0, -1), size = parts.reduce((sum, part) => sum + width(part), 0);
+  const made = array([...lead, size]);
+  for (let row = 0, rows = lengthOf(lead); row < rows; row += 1) {
+    let at = row * size;
+    for (const part of parts) {
+      made.values.set(part.values.subarray(row * width(part), (row + 1) * width(part)), at);
+      at += width(part);
+    }
+  }
+  return made;
+}
+
+/** x sorted along its last axis, and max(x, y) in the same order: where intervals begin and end. */
+function intervals(x, y) {
+  const whole = array(broadcastShape(x, y));
+  [x, y] = [x, y].map((one) => zip(one, whole, (value) => value));
+  const size = width(x), low = array(x.shape), high = array(x.shape);
+  for (let start = 0; start < x.values.length; start += size) {
+    const order = Array.from({ length: size }, (_, k) => start + k).sort((a, b) => x.values[a] - x.values[b]);
+    order.forEach((place, k) => {
+      low.values[start + k] = x.values[place];
+      high.values[start + k] = Math.max(x.values[place], y.values[place]);
+    });
+  }
+  return [low, high];
+}
+
+/** max(low_j, high_0, ..., high_(j - 1)) for every j. */
+function covered(low, high) {
+  const size = width(high), made = array(high.shape);
+  for (let start = 0; start < high.values.length; start += size) {
+    for (let k = 0, reach = -Infinity; k < size; k += 1) {
+      made.values[start + k] = Math.max(low.values[start + k], reach);
+      reach = Math.max(reach, high.values[start + k]);
+    }
+  }
+  return made;
+}
+
+/** The first and the second half of the last axis. */
+function halves(x) {
+  const size = width(x) / 2, shape = [...x.shape.slice(0, -1), size];
+  return [0, 1].map((side) => {
+    const half = array(shape);
+    for (let row = 0; row < half.values.length / size; row += 1) {
+      const start = (2 * row + side) * size;
+      half.values.set(x.values.subarray(start, start + size), row * size);
+    }
+    return half;
+  });
+}
+
+/** The error function: its series near 0, and a continued fraction for what is left of 1 further out. */
+function erf(x) {
+  const size = Math.abs(x), square = x * x;
+  if (size > 6) return Math.sign(x);
+  if (size < 2.5) {
+    let term = x, sum = x;
+    for (let k = 1; Math.abs(term) > 1e-17 * Math.abs(sum); k += 1) sum += term *= 2 * square / (2 * k + 1);
+    return 2 / Math.sqrt(Math.PI) * Math.exp(-square) * sum;
+  }
+  let fraction = size;
+  for (let k = 40; k > 0; k -= 1) fraction = size + k / 2 / fraction;
+  return Math.sign(x) * (1 - Math.exp(-square) / (Math.sqrt(Math.PI) * fraction));
+}
+
+const SELU_SCALE = 1.0507009873554805, SELU_ALPHA = 1.6732632423543772;
+
+/** What a step of a program may do. */
+const OPERATIONS = {
+  add: (x, y) => zip(x, y, (a, b) => a + b),
+  subtract: (x, y) => zip(x, y, (a, b) => a - b),
+  multiply: (x, y) => zip(x, y, (a, b) => a * b),
+  divide: (x, y) => zip(x, y, (a, b) => a / b),
+  relu: (x) => each(x, (value) => Math.max(value, 0)),
+  selu: (x) => each(x, (value) => SELU_SCALE * (value > 0 ? value : SELU_ALPHA * Math.expm1(value))),
+  tanh: (x) => each(x, Math.tanh),
+  sigmoid: (x) => each(x, (value) => 1 / (1 + Math.exp(-value))),
+  sin: (x) => each(x, Math.sin),
+  cos: (x) => each(x, Math.cos),
+  exp: (x) => each(x, Math.exp),
+  log: (x) => each(x, Math.log),
+  sign: (x) => each(x, Math.sign),
+  erf: (x) => each(x, erf),
+  abs: (x) => each(x, Math.abs),
+  root: (x) => each(x, Math.sqrt),
+  sum: (x) => reduce(x, false, 0, (sum, value) => sum + value),
+  mean: (x, { keep }) => reduce(x, keep, 0, (sum, value) => sum + value, (sum, count) => sum / count),
+  max: (x, { keep }) => reduce(x, keep, -Infinity, Math.max),
+  single: (x) => array(x.shape.slice(0, -1), x.values),
+  split: (x, { size }) => array([...x.shape.slice(0, -1), width(x) / size, size], x.values),
+  at_least: (x, { least }) => each(x, (value) => Math.max(value, least)),
+  pick: (all, { index }) => all[index],
+  join: (...given) => join(given.slice(0, -1)), // the last are the settings
+  matmul, transpose, intervals, covered, halves,
+};
+
+/** Steps in order. What depends on no input is computed once. */
+class Program {
+  constructor({ steps, output }, weights) {
+    [this.steps, this.output] = [steps, output];
+    this.known = new Array(steps.length);
+    steps.forEach(({ do: operation, of, ...settings }, k) => {
+      if (operation === "weight") this.known[k] = weights(settings.name);
+      else if (operation === "constant") this.known[k] = array([], Float32Array.of(settings.value));
+      else if (operation !== "input" && of.every((place) => this.known[place])) this.known[k] = this.carryOut(k, this.known);
+    });
+  }
+
+  carryOut(k, values) {
+    const { do: operation, of, ...settings } = this.steps[k];
+    return OPERATIONS[operation](...of.map((place) => values[place]), settings);
+  }
+
+  run(...inputs) {
+    const values = [...this.known];
+    this.steps.forEach(({ do: operation }, k) => {
+      if (operation === "input") values[k] = inputs.shift();
+      else values[k] ??= this.carryOut(k, values);
+    });
+    return values[this.output];
+  }
+}
+
+/** Distances between states, from what `minaction.runtimes.javascript.describe` wrote. */
+class Model {
+  constructor({ encoder, quasimetric, places, weights, size, origin, time }) {
+    const bytes = Uint8Array.from(atob(weights), (character) => character.charCodeAt(0));
+    const numbers = new Float32Array(bytes.buffer);
+    const weight = (name) => array(places[name].shape,
+      numbers.subarray(places[name].start, places[name].start + lengthOf(places[name].shape)));
+    [this.encoder, this.quasimetric] = [encoder, quasimetric].map((program) => new Program(program, weight));
+    [this.size, this.origin, this.time] = [size, origin, time];
+  }
+
+  /** Embeddings of states, each an array of numbers. */
+  embed(states) {
+    const rows = array([states.length, this.size]);
+    states.forEach((state, row) => state.forEach((number, k) => {
+      rows.values[row * this.size + k] = number - (this.origin ? this.origin[k] : 0);
+    }));
+    return this.encoder.run(rows);
+  }
+
+  /** From the embeddings x to the embeddings y; one row on a side is measured against all of the other. */
+  measure(x, y) {
+    return this.quasimetric.run(x, y).values.map((value) => value * this.time);
+  }
+
+  /** From states to goals, pair by pair, or one to all. */
+  distance(states, goals) {
+    return this.measure(this.embed(states), this.embed(goals));
+  }
+}

@@ -1,0 +1,218 @@
+"""Parquet logs: one file, or a folder of files that follow each other by name; in memory, or mapped.
+
+A log larger than memory is written, a part after the other, to one file of ours in the cache folder, which is then
+mapped. It is made again when a file of the log changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+
+from ..._files import write_tensors
+from ..._progress import counting_progress
+from ...errors import InputError, MissingExtra
+from .._dataset import Trajectories
+from ._checks import naming, parsing, refuse_if_too_large
+from ._columns import Roles, TableOptions
+from ._tables import from_arrow
+
+SUFFIXES = (".parquet", ".pq")
+_ROWS_AT_ONCE = 1 << 20
+_LITTLE = 1 << 28  # bytes, which any machine has
+_VERSION = 1  # of what is kept; raised when the same log would be read otherwise
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The files of a log: `path` itself, or those in the folder, in the order of the numbers in their names."""
+    if not path.is_dir():
+        return [path]
+    try:
+        found = [file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file()]
+    except OSError:  # a folder that may not be looked into
+        return []
+    return sorted(found, key=lambda file: [int(part) if part.isdigit() else part for part in _PARTS.split(file.name)])
+
+
+_PARTS = re.compile(r"(\d+)")
+
+
+def read_parquet(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
+    """A log in memory; a column of equally long lists counts as several columns. No other columns are read."""
+    with naming(path), parsing(path, "Parquet"):
+        import_arrow(path)
+        import pyarrow as pa
+
+        files = [_opened(file) for file in parquet_files(path)]
+        roles, wanted = _wanted(files, keep_actions, table)
+        stored = sum(file.stat().st_size for file in parquet_files(path))
+        for unpacked in unpacked_sizes(files, wanted):
+            refuse_if_too_large(path, "the table", unpacked, stored)
+        parts = [file.read(columns=wanted).replace_schema_metadata() for file in files]
+        return from_arrow(pa.concat_tables(parts), roles, keep_actions)
+
+
+def unpacked_sizes(files: list[Any], wanted: list[str]) -> Iterator[int]:
+    """Bounds on what the wanted columns take in memory, of which none may be too large.
+
+    Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory. What
+    the file says of a single column is looked at only where that may be more, and after a row of it was read: pyarrow
+    26 aborts the process where it is damaged in some ways, while reading raises an error.
+    """
+    from pyarrow.types import is_nested
+
+    groups = [(file, k) for file in files for k in range(file.metadata.num_row_groups)]
+    nested = [name for name in wanted if is_nested(files[0].schema_arrow.field(name).type)]
+    yield 8 * sum(file.metadata.row_group(k).num_rows for file, k in groups) * len(wanted)
+    if nested or sum(file.metadata.row_group(k).total_byte_size for file, k in groups) > _LITTLE:
+        pieces = []
+        for file, k in groups:
+            next(file.iter_batches(batch_size=1, row_groups=[k], columns=wanted), None)
+            places = [place for place in range(len(file.schema)) if _belongs(file.schema.column(place).path, wanted)]
+            pieces += [file.metadata.row_group(k).column(place) for place in places]
+        yield max(sum(piece.total_uncompressed_size for piece in pieces), 8 * sum(p.num_values for p in pieces))
+
+
+def map_parquet(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
+    """A log whose states stay on disk: in our format, in the cache folder, made from it where that is not there yet."""
+    kept = _kept_path(path, keep_actions, table)
+    try:
+        return Trajectories.load(kept, memory_map=True)
+    except InputError:
+        pass  # not there, or damaged
+    with naming(path), parsing(path, "Parquet"):
+        import_arrow(path)
+        _convert(path, keep_actions, table, kept)
+    return Trajectories.load(kept, memory_map=True)
+
+
+def import_arrow(path: Path) -> None:
+    """Refuse to read `path` where pyarrow is not installed."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise MissingExtra(f"Reading {path}", "tables") from None
+
+
+def _convert(path: Path, keep_actions: bool, table: TableOptions | None, kept: Path) -> None:
+    """Write the log part by part: each array to a file of its own, and then all into one."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    files = [_opened(file) for file in parquet_files(path)]
+    roles, wanted = _wanted(files, keep_actions, table)
+    total, first = sum(file.metadata.num_rows for file in files), None
+    lengths: list[np.ndarray] = []
+    with (
+        tempfile.TemporaryDirectory(dir=kept.parent) as folder,
+        counting_progress(f"reading {path}") as progress,
+        warnings.catch_warnings(),
+    ):
+        arrays = {name: open(Path(folder) / name, "wb") for name in ("states", "times", "actions")}  # noqa: SIM115
+        done = 0
+        for part in _whole_episodes(files, wanted, roles.names[roles.episode]):
+            data = from_arrow(part, roles, keep_actions)
+            first = first or data
+            if (data.columns, data.time_unit, data.states.dtype) != (
+                first.columns,
+                first.time_unit,
+                first.states.dtype,
+            ):
+                raise InputError(f"The columns from row {done} on are not what they are before; name them (--states).")
+            lengths.append(data.lengths)
+            for name, values in (("states", data.states), ("times", _times(data, roles)), ("actions", data.actions)):
+                if values is not None:
+                    arrays[name].write(np.ascontiguousarray(values).data)
+            done += part.num_rows
+            progress(done, total)
+            warnings.simplefilter("ignore")  # of a column that grows was warned with the first part
+        for file in arrays.values():
+            file.close()
+        if first is None:
+            raise InputError("There are no rows; record at least two states.")
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+        tensors = {"states": _mapped(folder, "states", first.states), "offsets": offsets}
+        for name, values in (("times", _times(first, roles)), ("actions", first.actions)):
+            if values is not None:
+                tensors[name] = _mapped(folder, name, values)
+        header = {"made": {"from": str(path)}, "columns": list(first.columns), "time_unit": first.time_unit}
+        write_tensors(kept, "trajectories", tensors, header)
+
+
+def _whole_episodes(files: list[Any], wanted: list[str], episode: str) -> Iterator[Any]:
+    """The rows in parts of about a million, each of whole episodes; an episode has to fit into memory."""
+    import pyarrow as pa
+
+    rest, seen = None, set()
+    batches = (batch for file in files for batch in file.iter_batches(_ROWS_AT_ONCE, columns=wanted))
+    for batch in batches:
+        part = pa.Table.from_batches([batch]).replace_schema_metadata()
+        part = part if rest is None else pa.concat_tables([rest, part])
+        ids = part.column(episode).unify_dictionaries().combine_chunks()
+        numbers = (ids.indices if hasattr(ids, "indices") else ids).to_numpy(zero_copy_only=False)
+        begins = int(np.flatnonzero(numbers != numbers[-1]).max(initial=-1)) + 1
+        whole = ids.slice(0, begins).unique().to_pylist()
+        if len(whole) == begins:  # there is no episode yet that has a transition
+            rest = part
+            continue
+        for identity in whole:
+            if identity in seen:
+                raise InputError(f"Episode {identity!r} goes on after another episode; sort the rows by episode.")
+            seen.add(identity)
+        yield part.slice(0, begins)
+        rest = part.slice(begins)
+    if rest is not None:
+        if rest.column(episode)[0].as_py() in seen:
+            raise InputError(f"Episode {rest.column(episode)[0].as_py()!r} goes on after another; sort the rows.")
+        yield rest
+
+
+def _times(data: Trajectories, roles: Roles) -> np.ndarray | None:
+    """Of a part; counted where rows may have been dropped from another."""
+    if data.times is not None or roles.options.missing != "drop":
+        return data.times
+    return (np.arange(data.num_states) - np.repeat(data.offsets[:-1], data.lengths)).astype(np.float64)
+
+
+def _mapped(folder: str, name: str, like: np.ndarray) -> np.ndarray:
+    return np.memmap(Path(folder) / name, like.dtype, "r").reshape(-1, *like.shape[1:])
+
+
+def _wanted(files: list[Any], keep_actions: bool, table: TableOptions | None) -> tuple[Roles, list[str]]:
+    if not files:
+        raise InputError("There are no Parquet files in it; give the folder that holds them.")
+    roles = Roles(files[0].schema_arrow.names, table or TableOptions())
+    used = [roles.episode, roles.time, *roles.states, *(roles.actions if keep_actions else ())]
+    return roles, [roles.names[k] for k in used if k is not None]
+
+
+def _opened(path: Path) -> Any:
+    """A Parquet file, whose texts are read as a dictionary and numbers of its entries: repeated ones cost nothing."""
+    import pyarrow.parquet as parquet
+    import pyarrow.types as types
+
+    schema = parquet.read_schema(path)
+    texts = [field.name for field in schema if types.is_string(field.type) or types.is_binary(field.type)]
+    return parquet.ParquetFile(path, read_dictionary=texts)
+
+
+def _belongs(path: str, wanted: list[str]) -> bool:
+    """Whether a stored column is one of those wanted, or a part of one."""
+    return any(path == name or path.startswith(f"{name}.") for name in wanted)
+
+
+def _kept_path(path: Path, keep_actions: bool, table: TableOptions | None) -> Path:
+    """Where a log is kept: a name that changes with its files and with what is made of its columns."""
+    try:
+        files = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in parquet_files(path)]
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); check the path.") from error
+    described = repr((_VERSION, files, keep_actions, table or TableOptions()))
+    digest = hashlib.sha256(described.encode()).hexdigest()[:16]
+    return Path(platformdirs.user_cache_dir("minaction")) / "tables" / f"{path.stem}-{digest}.safetensors"

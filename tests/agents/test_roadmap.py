@@ -1,0 +1,58 @@
+"""Ways on a graph of recorded states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from minaction.agents._roadmap import Roadmap
+
+
+def ring(count: int = 8) -> Roadmap:
+    """States 0, 1, ..., each leading to the next, and the last to the first."""
+    rows = np.arange(count)
+    graph = csr_array((np.ones(count), (rows, (rows + 1) % count)), shape=(count, count))
+    return Roadmap(rows[:, None].astype(np.float32), graph, np.array([True]), np.array([False]), np.ones(1), 1.0)
+
+
+def test_the_way_follows_the_direction_of_the_edges() -> None:
+    way = ring().way(np.array([5.0]), np.array([3.0]), lookahead=2.0)
+    assert way.remaining == 6.0
+    assert way.subgoal.tolist() == [7.0]
+    assert way.off_road == way.goal_off_road == 0.0
+
+
+def test_the_goal_itself_comes_last() -> None:
+    assert ring().way(np.array([2.0]), np.array([3.2]), lookahead=2.0).subgoal.tolist() == [3.2]
+
+
+def test_where_no_edge_leads_the_way_is_infinite() -> None:
+    parts = ring()
+    graph = parts.graph.tolil()
+    graph[7, 0] = 0.0
+    graph = csr_array(graph)
+    graph.eliminate_zeros()
+    one_way = Roadmap(parts.states, graph, parts.counts, parts.must_agree, parts.unit, 1.0)
+    assert np.isinf(one_way.way(np.array([7.0]), np.array([0.0]), 2.0).remaining)
+    assert one_way.way(np.array([0.0]), np.array([7.0]), 2.0).remaining == 7.0
+
+
+def test_a_state_is_as_far_off_as_its_typical_moves_say() -> None:
+    scaled = ring()
+    scaled = Roadmap(scaled.states, scaled.graph, scaled.counts, scaled.must_agree, np.array([0.5]), 1.0)
+    assert scaled.way(np.array([0.0]), np.array([9.0]), 2.0).goal_off_road == pytest.approx(4.0)
+
+
+def test_a_value_that_must_agree_and_was_never_recorded_is_infinitely_far() -> None:
+    states = np.array([[0.0, 0.0], [1.0, 0.0]], np.float32)
+    graph = csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    keyed = Roadmap(states, graph, np.array([True, False]), np.array([False, True]), np.ones(1), 1.0)
+    assert np.isinf(keyed.way(states[0], np.array([1.0, 1.0]), 2.0).goal_off_road)
+
+
+def test_edges_can_cost_what_a_distance_says() -> None:
+    measured = ring().measured(lambda first, second: 3.0 * np.abs(first - second)[:, 0])
+    assert measured.way(np.array([5.0]), np.array([3.0]), 2.0).remaining == pytest.approx(
+        6.0
+    )  # straight back, where all are near

@@ -1,0 +1,289 @@
+"""Every kind of file that this package reads: how to make a good one, and how it is read.
+
+A reader joins the campaign with one line in `READER_SEEDS`; `tests/robustness/test_mutations.py` finds readers that
+have none through the registry.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import minaction as ma
+from minaction.trajectories import READERS
+
+STATES = np.random.default_rng(0).normal(size=(12, 2))
+OFFSETS = [0, 5, 12]
+TIMES = np.arange(12.0)
+ACTIONS = np.ones((12, 1))
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A small good data set: `write` makes it at `path` in an empty folder, and each of `files` is mutated in turn."""
+
+    write: Callable[[Path], object]
+    path: str
+    files: tuple[str, ...] = ("",)
+    """Inside `path` where that is a folder."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: how to make a good one in a folder (its path comes back) and how to read a folder's."""
+
+    make: Callable[[Path], Path]
+    read: Callable[[Path], Any]
+    is_json: bool = False
+    """Whether values in it, or in its header, are exchanged for others as well as bytes."""
+
+
+# ---------------------------------------------------------------- data
+
+
+def _npz(path: Path) -> None:
+    np.savez_compressed(path, states=STATES, offsets=OFFSETS, times=TIMES, actions=ACTIONS)
+
+
+def _hdf5(path: Path) -> None:
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file.create_dataset("observations", data=STATES, compression="gzip")
+        file["terminals"] = np.isin(np.arange(12), [4, 11])
+
+
+def _csv(path: Path) -> None:
+    rows = [f"{k // 6},{k},{x},{y}" for k, (x, y) in enumerate(STATES.tolist())]
+    path.write_text("\n".join(["episode,time,x,y", *rows]) + "\n")
+
+
+def _parquet(path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    ids = ["first"] * 5 + ["second"] * 7
+    columns = {"episode": ids, "time": TIMES, "x": STATES[:, 0], "y": STATES[:, 1]}
+    parquet.write_table(pyarrow.table({**columns, "reward": ids}), path)
+
+
+def _minari(path: Path) -> None:
+    import minari
+    from gymnasium import spaces
+    from minari.data_collector import EpisodeBuffer
+
+    numbers = spaces.Box(-10, 10, (2,), np.float64)
+    parts: dict[str, Any] = {
+        "observations": STATES,
+        "actions": STATES[1:],
+        "rewards": np.zeros(11),
+        "terminations": np.arange(11) == 10,
+        "truncations": np.zeros(11, bool),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Minari wants an author, a permalink and more
+        minari.MinariDataset(_minari_storage(path, numbers, EpisodeBuffer(id=0, **parts)))
+
+
+def _minari_storage(path: Path, space: Any, episode: Any) -> Any:
+    from minari.dataset.minari_storage import MinariStorage
+
+    path.mkdir()
+    storage = MinariStorage.new(path, observation_space=space, action_space=space)
+    storage.update_episodes([episode])
+    storage.update_metadata({"dataset_id": "fuzz/small-v0", "minari_version": "0.5.0"})
+    return storage
+
+
+def _lerobot(path: Path) -> None:
+    """As LeRobot's own writer wrote it."""
+    shutil.copytree(Path(__file__).parents[1] / "trajectories" / "lerobot" / "v3.0", path)
+
+
+def recording() -> ma.Trajectories:
+    """The seed's numbers as a person has them in Python."""
+    return ma.Trajectories.from_flat(STATES, OFFSETS, times=TIMES, actions=ACTIONS)
+
+
+READER_SEEDS: dict[str, Seed] = {
+    "npy": Seed(lambda path: np.save(path, STATES), "data.npy"),
+    "npz": Seed(_npz, "data.npz"),
+    "csv": Seed(_csv, "data.csv"),
+    "hdf5": Seed(_hdf5, "data.hdf5"),
+    "parquet": Seed(_parquet, "data.parquet"),
+    "safetensors": Seed(lambda path: recording().save(path), "data.safetensors"),
+    "minari": Seed(_minari, "small", ("main_data.hdf5", "metadata.json")),
+    "lerobot": Seed(_lerobot, "arm", ("data/chunk-000/file-000.parquet", "meta/info.json")),
+}
+"""By the reader's name."""
+
+
+def _data_kind(seed: Seed, file: str) -> Kind:
+    def make(folder: Path) -> Path:
+        seed.write(folder / seed.path)
+        return folder / seed.path / file
+
+    def read(path: Path) -> Any:
+        whole = path.parents[len(Path(file).parts) - 1] if file else path
+        return ma.read(str(whole), keep_actions=True)
+
+    return Kind(make, read, is_json=file.endswith(".json"))
+
+
+def _mapped(name: str) -> Kind:
+    seed = READER_SEEDS[name]
+
+    def make(folder: Path) -> Path:
+        seed.write(folder / seed.path)
+        return folder / seed.path
+
+    return Kind(make, lambda path: ma.read(str(path), memory_map=True))
+
+
+def _cached(folder: Path) -> Path:
+    path = folder / "kept.safetensors"
+    _read_cached(path)
+    return path
+
+
+def _read_cached(path: Path) -> Any:
+    """A damaged file in the cache is made again, so that nothing may be refused."""
+    from unittest import mock
+
+    from minaction.tasks import _cache
+
+    with mock.patch.object(_cache, "cache_path", return_value=path):
+        found = _cache.cached("walk", 0, None, recording, 1)
+    assert np.array_equal(found.states, STATES)
+
+
+# ---------------------------------------------------------------- models, checkpoints, runs and suites
+
+
+_TRAINER: list[Any] = []
+
+
+def _trainer() -> Any:
+    if not _TRAINER:
+        objective = ma.MadDist(encoder=ma.MLP(hidden=(4,), latent=4))
+        _TRAINER.append(ma.Trainer(objective, recording(), steps=2))
+    return _TRAINER[0]
+
+
+def _model(folder: Path) -> Path:
+    path = folder / "model.safetensors"
+    _trainer().models()[0].save(path)
+    return path
+
+
+def _read_without_jax(path: Path) -> Any:
+    from minaction.runtimes.numpy import load
+
+    return load(path)
+
+
+def _checkpoint(folder: Path) -> Path:
+    path = folder / "checkpoint-0.safetensors"
+    _trainer().save(path)
+    return path
+
+
+def _unsigned(make: Callable[[Path], Path]) -> Callable[[Path], Path]:
+    """Without its checksum, so that what is wrong in it gets as far as the code behind."""
+
+    def unsigned(folder: Path) -> Path:
+        path = make(folder)
+        path.write_bytes(path.read_bytes().replace(b'"checksum": "', b'"unsigned": "', 1))
+        return path
+
+    return unsigned
+
+
+def _run_with(name: str) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        from minaction.evaluation import Evaluation
+        from minaction.training._run import Measurement, Results, Run, RunConfig
+
+        run = Run.create(folder / "run", RunConfig("cliffwalking", "maddist", {"learning_rate": 1e-3}, 10, (0,), 2))
+        found = Evaluation(step=10, seed=0, truth="exact", unit="actions", agreement={"pearson": 0.5, "spearman": None})
+        run.log([Measurement(10, 0, {"loss": 0.5}, [found])], step=10)
+        run.finish(Results([found], 1.0, 10.0, "cpu", "0"))
+        if name == "failure.json":
+            run.fail("it broke", "Traceback")
+        total = {"task": 1, "episodes": 2, "successes": 1, "success_rate": 0.5, "interval": [0.1, 0.9]}
+        planning = {"0": {"total": {**total, "task": 0}, "tasks": [total]}}
+        (run.path / "planning-learned.json").write_text(json.dumps(planning))
+        return run.path / name
+
+    return make
+
+
+def _read_run(path: Path) -> Any:
+    from minaction.reports._trials import read_trials
+    from minaction.training import Run
+
+    found = read_trials([path.parent])
+    run = Run.open(path.parent)
+    return found, run.metrics, run.results, run.failure
+
+
+def _suite(folder: Path) -> Path:
+    from minaction.suite import SuiteFolder
+
+    with SuiteFolder(folder / "suite").opened("x"):
+        return folder / "suite" / "suite.json"
+
+
+def _read_suite(path: Path) -> Any:
+    from minaction.suite import SuiteFolder
+
+    return SuiteFolder(path.parent)
+
+
+def _grid(folder: Path) -> Path:
+    path = folder / "grid.toml"
+    path.write_text(
+        'tasks = ["cliffwalking"]\nsteps = 20\nseeds = 2\nepisodes = 5\n[methods.maddist]\n[methods.wide]\n'
+        'objective = "maddist"\nsettings = { quasimetric = "wide-norm", "encoder.fourier" = 8 }\n'
+    )
+    return path
+
+
+def _read_grid(path: Path) -> Any:
+    from minaction.suite._own_grid import own_grid
+
+    return own_grid(path)
+
+
+KINDS: dict[str, Kind] = {
+    **{
+        f"{name}/{file}" if file else name: _data_kind(seed, file)
+        for name, seed in READER_SEEDS.items()
+        for file in seed.files
+    },
+    **{f"{name}-mapped": _mapped(name) for name in READER_SEEDS if READERS[name].mappable},
+    "cached-data": Kind(_cached, _read_cached),
+    "model": Kind(_model, lambda path: ma.load(path)),
+    "model-without-jax": Kind(_model, _read_without_jax),
+    "checkpoint": Kind(_checkpoint, lambda path: _trainer().restore(path)),
+    "safetensors-unsigned": Kind(
+        _unsigned(_data_kind(READER_SEEDS["safetensors"], "").make), lambda path: ma.read(str(path)), is_json=True
+    ),
+    "model-unsigned": Kind(_unsigned(_model), lambda path: ma.load(path), is_json=True),
+    "model-without-jax-unsigned": Kind(_unsigned(_model), _read_without_jax, is_json=True),
+    "checkpoint-unsigned": Kind(_unsigned(_checkpoint), lambda path: _trainer().restore(path), is_json=True),
+    **{
+        name: Kind(_run_with(name), _read_run, is_json=True)
+        for name in ("config.json", "metrics.jsonl", "results.json", "failure.json", "planning-learned.json")
+    },
+    "suite.json": Kind(_suite, _read_suite, is_json=True),
+    "grid.toml": Kind(_grid, _read_grid),
+}
+"""By name."""

@@ -1,0 +1,155 @@
+"""The page of an own recording in a real browser, with the network off, on a desktop and on a phone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minaction as ma
+from minaction.cli import main
+from minaction.reports import write_own_page
+from minaction.tasks import Source
+from minaction.training import Run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run on a log with a clock, two columns that move and one with a name that HTML could take for its own."""
+    folder, random = tmp_path_factory.mktemp("own"), np.random.default_rng(0)
+    lines = ["run,stamp,x,y,<b>load</b>"]
+    for k in range(24):
+        here, clock = random.uniform(-1, 0, 2), 0.0
+        for step in range(30):
+            for _ in range(10 if k % 4 == 0 and step == 15 else 1):
+                lines.append(f"{k},{clock:.2f},{here[0]:.4f},{here[1]:.4f},{random.integers(2)}")
+                clock += 0.1
+            here = here + (1 - here) / (30 - step)
+    (folder / "log.csv").write_text("\n".join(lines))
+    columns = ["--episode", "run", "--time", "stamp"]
+    small = ["--set", "encoder.hidden=32", "encoder.latent=16", "learning_rate=1e-3", "--evaluations", "5"]
+    command = ["train", str(folder / "log.csv"), *columns, "--objective", "maddist", "--steps", "300", *small]
+    assert main([*command, "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+@pytest.fixture(params=[(1280, False), (390, True)], ids=["desktop", "phone"])
+def page(request, browser: Any, run: Path) -> Iterator[Any]:
+    width, touch = request.param
+    context = browser.new_context(viewport={"width": width, "height": 844}, has_touch=touch)
+    context.set_offline(True)
+    page, complaints, requests = context.new_page(), [], []
+    page.set_default_timeout(10_000)
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((run / "report.html").as_uri())
+    page.wait_for_selector("#states[aria-busy='false']")
+    yield page
+    assert complaints == []
+    assert requests == [(run / "report.html").as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+def shown_data(page: Any) -> dict[str, Any]:
+    return json.loads(page.locator("#data").text_content())
+
+
+def press(page: Any, selector: str, **options: Any) -> None:
+    """Click with a mouse, tap with a finger."""
+    touch = page.evaluate("navigator.maxTouchPoints > 0")
+    (page.locator(selector).tap if touch else page.locator(selector).click)(force=True, **options)
+
+
+def test_a_clicked_state_has_the_models_own_neighbours(page: Any, run: Path) -> None:
+    drawn = shown_data(page)["map"]
+    data = ma.read(run.parent / "log.csv", episode="run", time="stamp")
+    rows = data.offsets[drawn["episodes"]] + drawn["frames"]
+    states = data.states[rows]
+    model = ma.load(run)
+    away = np.linalg.norm(states[:, :2] - states[:, None, :2], axis=2) + 9 * np.eye(len(states))
+    alone = int(np.argmax(away.min(axis=1)))  # no other dot lies over it
+    press(page, f"#states [data-state='{alone}']")
+    said = page.inner_text("#chosen")
+    assert f"episode {drawn['episodes'][alone]}, row {drawn['frames'][alone]}" in said
+    assert "<b>load</b>" in said
+    to, back = model.pairwise(states, states[[alone]])[:, 0], model.pairwise(states[[alone]], states)[0]
+    cells = [line.split("\t") for line in page.inner_text("#nearest tbody").splitlines()]
+    there = np.array([float(cell[1].split()[0]) for cell in cells])
+    expected = np.sort(np.delete(to, alone))[:10]
+    np.testing.assert_allclose(there, expected, rtol=0.02, atol=2 * drawn["scale"])
+    assert cells[0][1].endswith(" s")
+    press(page, "input[value='from']")
+    cells = [line.split("\t") for line in page.inner_text("#nearest tbody").splitlines()]
+    there = np.array([float(cell[1].split()[0]) for cell in cells])
+    np.testing.assert_allclose(there, np.sort(np.delete(back, alone))[:10], rtol=0.02, atol=2 * drawn["scale"])
+    colours = page.eval_on_selector_all(
+        "#states .state", "dots => new Set(dots.map(dot => dot.getAttribute('fill'))).size"
+    )
+    assert colours > 20
+
+
+def test_columns_and_the_embedding_are_chosen_as_axes(page: Any) -> None:
+    places = "dots => dots.map(dot => dot.getAttribute('cx'))"
+    before = page.eval_on_selector_all("#states .state", places)
+    page.select_option("#across", label="embedding, direction 1")
+    assert page.eval_on_selector_all("#states .state", places) != before
+    assert page.locator("#across option").count() == 3 + 2
+
+
+def test_the_arrow_keys_choose_the_next_state(page: Any) -> None:
+    before = page.inner_text("#chosen")
+    page.locator("#states").focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#chosen") != before
+
+
+def test_a_moment_of_any_episode_is_read_by_clicking(page: Any, run: Path) -> None:
+    assert page.locator("#episode option").count() == 24
+    page.select_option("#episode", "4")
+    assert page.locator("#along .wasted").count() >= 1
+    box = page.locator("#along svg").bounding_box()
+    press(page, "#along", position={"x": box["width"] - 20, "y": box["height"] / 2})
+    late = page.inner_text("#moment")
+    press(page, "#along", position={"x": 60, "y": box["height"] / 2})
+    early = page.inner_text("#moment")
+    share = [int(text.split("remain, ")[1].split("%")[0]) for text in (early, late)]
+    assert share[0] < 20 < 60 < share[1]
+    row = int(early.split(",")[0].removeprefix("Row "))
+    data, model = ma.read(run.parent / "log.csv", episode="run", time="stamp"), ma.load(run)
+    remaining = model.progress(data[4], model.usual_ends(data)).remaining[row]
+    assert float(early.split(": ")[1].split()[0]) == pytest.approx(remaining, rel=0.02)
+
+
+def test_it_says_what_was_read_and_how_the_model_does(page: Any, run: Path) -> None:
+    text = page.inner_text("#recording")
+    for part in ("24", "recorded, in s", "<b>load</b>"):
+        assert part in text
+    health = ma.load(run).health
+    assert health is not None
+    assert health.verdict[0] in page.inner_text("#health")
+    assert page.locator("#loss polyline").count() == 1
+
+
+def test_the_command_writes_it_again(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(run), "-o", str(tmp_path / "page.html")]) == 0
+    assert (tmp_path / "page.html").read_text() == (run / "report.html").read_text()
+
+
+def test_images_have_a_map_of_their_embedding(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    frames = [random.integers(0, 255, (12, 8, 8, 3)).astype(np.uint8) for _ in range(3)]
+    ma.Trajectories.from_episodes(frames).save(tmp_path / "frames.safetensors")
+    small = ["--set", "encoder.hidden=8", "encoder.latent=8", "--evaluations", "1", "--steps", "2"]
+    command = ["train", str(tmp_path / "frames.safetensors"), "--objective", "maddist", *small]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    config = Run.open(tmp_path / "run").config
+    write_own_page(tmp_path / "page.html", Run.open(tmp_path / "run"), Source(config.data))
+    data = json.loads((tmp_path / "page.html").read_text().split('id="data">')[1].split("</script>")[0])
+    assert data["map"]["columns"] == []
+    assert len(data["map"]["projection"]) == 2

@@ -1,0 +1,51 @@
+"""What `make` installs: the versions of constraints.txt, with hashes, and everything that pyproject.toml asks for."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+NEVER_RELEASED = {"opentelemetry-semantic-conventions"}
+OTHER_SYSTEMS = {"colorama"}  # of Windows, which constraints.txt does not know
+
+
+def _pinned(name: str) -> dict[str, str]:
+    found = re.findall(r"^([\w.-]+)==([^\s;]+)", (ROOT / name).read_text("utf-8"), flags=re.MULTILINE)
+    return {canonicalize_name(package): version for package, version in found}
+
+
+def _asked_for(extras: list[str]) -> set[str]:
+    """The names of what the package and some of its extras need, without those of other packages."""
+    found, waiting = list(PROJECT["dependencies"]), list(extras)
+    while waiting:
+        for text in PROJECT["optional-dependencies"][waiting.pop()]:
+            requirement = Requirement(text)
+            if requirement.name == "minaction":
+                waiting += requirement.extras
+            else:
+                found.append(text)
+    return {canonicalize_name(Requirement(text).name) for text in found}
+
+
+@pytest.mark.parametrize(("name", "extras"), [("requirements.txt", []), ("requirements-dev.txt", ["dev"])])
+def test_hashed_requirements_follow_the_project(name: str, extras: list[str]) -> None:
+    pinned, tested = _pinned(name), _pinned("constraints.txt")
+    assert _asked_for(extras) <= pinned.keys(), "run `make lock`"
+    assert {package: tested.get(package) for package in pinned if package not in OTHER_SYSTEMS} == {
+        package: version for package, version in pinned.items() if package not in OTHER_SYSTEMS
+    }, "run `make lock`"
+    entries = re.split(r"^(?=[\w.-]+==)", (ROOT / name).read_text("utf-8"), flags=re.MULTILINE)[1:]
+    assert all("--hash=sha256:" in entry for entry in entries)
+
+
+def test_no_beta_comes_with_an_extra_where_a_release_serves() -> None:
+    pinned = _pinned("requirements-dev.txt")
+    assert {package for package, version in pinned.items() if Version(version).is_prerelease} == NEVER_RELEASED

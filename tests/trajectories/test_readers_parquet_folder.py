@@ -1,0 +1,102 @@
+"""A log in several Parquet files, read into memory or passed through it in parts; both give the same."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+import minaction as ma
+from minaction.trajectories.readers import _parquet
+
+LENGTHS = (3, 40, 7, 1, 25, 12)
+ROWS = sum(LENGTHS)
+
+
+def table(names: bool) -> pa.Table:
+    ids = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
+    random = np.random.default_rng(0)
+    columns = {
+        "run": [f"run-{k}" for k in ids] if names else ids,
+        "stamp": np.concatenate([np.cumsum(random.uniform(0.1, 0.2, count)) for count in LENGTHS]),
+        "x": random.normal(size=ROWS).astype(np.float32),
+        "y": random.normal(size=ROWS).astype(np.float32),
+        "action_0": random.normal(size=ROWS),
+    }
+    return pa.table(columns)
+
+
+def write(folder: Path, rows: pa.Table, *, files: int = 3) -> Path:
+    """In files that end amid episodes; file 10 comes after file 9."""
+    folder.mkdir()
+    for k, part in enumerate(np.array_split(np.arange(rows.num_rows), files)):
+        parquet.write_table(rows.slice(part[0], len(part)), folder / f"part-{k + 8}.parquet", row_group_size=5)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch, tmp_path):
+    monkeypatch.setattr(_parquet, "_ROWS_AT_ONCE", 4)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("names", [False, True], ids=["numbers", "names"])
+@pytest.mark.parametrize("keep_actions", [False, True])
+def test_mapped_and_in_memory_are_the_same(tmp_path, names, keep_actions):
+    folder = write(tmp_path / "log", table(names))
+    words = {"episode": "run", "time": "stamp", "keep_actions": keep_actions}
+    held, mapped = ma.read(folder, **words), ma.read(folder, memory_map=True, **words)
+    assert mapped.is_mapped
+    assert not held.is_mapped
+    assert held.lengths.tolist() == list(LENGTHS)
+    assert mapped.fingerprint == held.fingerprint
+    assert (mapped.columns, mapped.time_unit, mapped.states.dtype) == (("x", "y"), "s", np.float32)
+    if keep_actions:
+        np.testing.assert_array_equal(mapped.actions, held.actions)
+
+
+@pytest.mark.parametrize("missing", ["drop", "split"])
+def test_missing_values_are_treated_alike(tmp_path, missing):
+    rows = table(names=False)
+    x = rows["x"].to_numpy().copy()
+    x[[5, 6, 30, 60]] = np.nan
+    rows = rows.set_column(2, "x", pa.array(x)).drop_columns(["stamp"])
+    folder = write(tmp_path / "log", rows)
+    held, mapped = (ma.read(folder, episode="run", missing=missing, memory_map=mapped) for mapped in (False, True))
+    assert mapped.lengths.tolist() == held.lengths.tolist()
+    np.testing.assert_array_equal(mapped.states, held.states)
+
+
+def test_what_was_made_is_used_until_a_file_changes(tmp_path):
+    folder = write(tmp_path / "log", table(names=False))
+    words = {"episode": "run", "time": "stamp", "memory_map": True}
+    first = ma.read(folder, **words)
+    (kept,) = (tmp_path / "cache").rglob("*.safetensors")
+    before = kept.stat().st_mtime_ns
+    assert ma.read(folder, **words).fingerprint == first.fingerprint
+    assert kept.stat().st_mtime_ns == before
+    last = folder / "part-10.parquet"
+    parquet.write_table(parquet.read_table(last).slice(0, 10), last)
+    os.utime(last, ns=(1, 1))
+    assert ma.read(folder, **words).num_states < first.num_states
+
+
+def test_bad_logs_leave_nothing_behind(tmp_path):
+    rows = table(names=False)
+    again = pa.concat_tables([rows, rows.slice(0, 5)])
+    folder = write(tmp_path / "log", again)
+    for mapped in (False, True):
+        with pytest.raises(ma.InputError, match="sort the rows"):
+            ma.read(folder, episode="run", time="stamp", memory_map=mapped)
+    assert list((tmp_path / "cache").rglob("*.safetensors")) == []
+    assert list((tmp_path / "cache/minaction/tables").iterdir()) == []
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ma.InputError, match="holds no Parquet files"):
+        ma.read(tmp_path / "empty")
+    (folder / "part-9.parquet").write_bytes(b"PAR1 not really")
+    with pytest.raises(ma.InputError, match="log"):
+        ma.read(folder, episode="run", memory_map=True)
