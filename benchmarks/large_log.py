@@ -7,7 +7,6 @@ the log mapped and train on it. Needs about three times the size of the log on d
 from __future__ import annotations
 
 import os
-import resource
 import tempfile
 import time
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import numpy as np
 import tyro
 
 from . import result
-from .contender import Advance, Contender
+from .contender import Advance, Contender, peak_resident_bytes
 
 EPISODE_LENGTH = 1000
 MOST_RESIDENT = 2 << 30
@@ -35,18 +34,20 @@ class Options:
     """In how many files it lies."""
     stamps: bool = True
     """Whether it has a clock."""
-    objective: str = "pathdist"
+    objective: str = "maddist"
     """What is trained on it."""
     seconds: float = 20.0
     """How long to train."""
+    log: Path | None = None
+    """A folder with a log that was written before, by `write_log`; one is written, and removed again, by default."""
     folder: Path | None = None
     """Where to put the log while it is needed; by default the system's temporary folder."""
     out: Path | None = None
     """A JSON file to write the findings to."""
 
 
-def write_log(folder: Path, options: Options) -> int:
-    """Random walks in four numbers, float32, with the number of the episode and a clock; the bytes written."""
+def write_log(folder: Path, options: Options) -> None:
+    """Random walks in four numbers, float32, with the number of the episode and a clock."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -64,7 +65,6 @@ def write_log(folder: Path, options: Options) -> int:
                 walk = np.cumsum(random.normal(0, 0.05, (len(rows), 4)), axis=0)
                 columns |= dict(zip("xyzw", np.sin(walk).astype(np.float32).T, strict=True))
                 writer.write_table(pa.table(columns, schema=schema))
-    return sum(path.stat().st_size for path in folder.iterdir())
 
 
 def disk_speed(folder: Path) -> float:
@@ -97,7 +97,7 @@ def training(path: str, cache: str, objective: str, told: str) -> Advance:
     data = read_data(path, memory_map=True)
     read = time.monotonic() - began
     data.describe()
-    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = peak_resident_bytes()
     began = time.monotonic()
     trainer = Trainer(make_objective(objective), data, steps=1 << 30)
     Path(told).write_text(f"{read} {peak} {time.monotonic() - began}")
@@ -114,9 +114,11 @@ def main(options: Options) -> dict[str, Any]:
     """Write the log, read it, train on it, print, write."""
     result.warn_if_busy()
     with tempfile.TemporaryDirectory(dir=options.folder) as place:
-        log, cache, told = Path(place) / "log", Path(place) / "cache", Path(place) / "told"
-        log.mkdir()
-        size = write_log(log, options)
+        log, cache, told = options.log or Path(place) / "log", Path(place) / "cache", Path(place) / "told"
+        if options.log is None:
+            log.mkdir()
+            write_log(log, options)
+        size = sum(path.stat().st_size for path in log.iterdir())
         forget(log)
         speed = disk_speed(log)
         forget(log)

@@ -50,10 +50,10 @@ class Provenance:
 
 def write_model(model: DistanceModel, path: str | Path) -> None:
     """Write `model` to a safetensors file."""
-    write_tensors(path, "model", *contents_of(model))
+    write_tensors(path, "model", *contents_of(model, Path(path).name))
 
 
-def contents_of(model: DistanceModel) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def contents_of(model: DistanceModel, file_name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays and the header of a model's file; an agent's file holds them too."""
     header = {
         **model.architecture.as_dict(),
@@ -65,7 +65,7 @@ def contents_of(model: DistanceModel) -> tuple[dict[str, np.ndarray], dict[str, 
         "provenance": asdict(model.provenance),
         "health": None if model.health is None else asdict(model.health),
         "agreement": model.agreement,
-        "card": card(model, Path(path).name),
+        "card": card(model, file_name),
     }
     origin = {} if model.units.origin is None else {"origin": model.units.origin}
     recorded = {} if model.recorded is None else model.recorded.as_tensors(_RECORDED)

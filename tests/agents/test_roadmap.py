@@ -56,3 +56,23 @@ def test_edges_can_cost_what_a_distance_says() -> None:
     assert measured.way(np.array([5.0]), np.array([3.0]), 2.0).remaining == pytest.approx(
         6.0
     )  # straight back, where all are near
+
+
+def test_a_node_beside_the_goal_that_nothing_leads_to_does_no_harm() -> None:
+    whole = ring()
+    states = np.append(whole.states, [[3.1]], axis=0).astype(np.float32)
+    edges = whole.graph.tocoo()
+    graph = csr_array((edges.data, (edges.row, edges.col)), shape=(9, 9))
+    lonely = Roadmap(states, graph, whole.counts, whole.must_agree, whole.unit, 1.0)
+    assert lonely.way(np.array([0.0]), np.array([3.1]), 1.0).remaining == 3.0
+
+
+def test_where_states_lie_dense_a_goal_is_entered_a_few_moves_off_if_need_be() -> None:
+    count = 101
+    line = np.linspace(0.0, 10.0, count, dtype=np.float32)[:, None]
+    rows = np.arange(count - 20)  # nothing leads to the last two units
+    graph = csr_array((np.full(len(rows), 0.1), (rows, rows + 1)), shape=(count, count))
+    dense = Roadmap(line, graph, np.array([True]), np.array([False]), np.ones(1), 1.0)
+    assert np.isfinite(dense.way(np.array([0.0]), np.array([10.0]), 1.0).remaining)
+    coarse = Roadmap(line, graph, np.array([True]), np.array([False]), np.full(1, 0.1), 1.0)
+    assert np.isinf(coarse.way(np.array([0.0]), np.array([10.0]), 1.0).remaining)

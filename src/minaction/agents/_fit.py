@@ -21,7 +21,8 @@ from ._roadmap import Roadmap
 
 NODES = 20_000  # a file of some megabytes, and a tenth of a second to find the ways to a new goal
 _PAIRS = 2000
-_GOING = 0.9  # the quantile of what goes somewhere: at times a recording stays where it is
+_EPISODES = 100
+_MOST = 0.75  # a subgoal further ahead the policy has seldom seen; a nearer one tells less of the direction
 
 
 def fit_agent(
@@ -77,17 +78,13 @@ def fit_agent(
         objective.architecture,
         Units.of(data),
         # Where states repeat, what leads to the next one was recorded; elsewhere a policy is surer of its direction.
-        recorded.typical_time if recorded.repeats else _lookahead(data, model, objective.horizon),
+        recorded.typical_time if recorded.repeats else _lookahead(data, objective),
     )
 
 
-def _lookahead(data: Trajectories, model: DistanceModel, horizon: int) -> float:
-    """How far `horizon` recorded steps lead, by the learned distance: random ones not very far."""
-    ends = np.repeat(data.offsets[1:], data.lengths)
-    first = np.flatnonzero(ends - np.arange(data.num_states) > horizon)
-    if not len(first):
-        first = data.offsets[:-1][data.lengths > 1]
-    first = np.random.default_rng(0).choice(first, min(_PAIRS, len(first)), replace=False)
-    last = np.minimum(first + horizon, ends[first] - 1)
-    found = model.distance(read_rows(data.states, first), read_rows(data.states, last))
-    return float(np.quantile(found, _GOING))
+def _lookahead(data: Trajectories, objective: SubgoalCloning) -> float:
+    """How far most of the stretches lead that the policy learned from, by the learned distance."""
+    stretches = objective.tables(data[: min(_EPISODES, len(data))])
+    some = np.random.default_rng(0).integers(0, len(stretches.first), _PAIRS)
+    first, last = (read_rows(data.states, np.asarray(rows)[some]) for rows in (stretches.first, stretches.last))
+    return float(np.quantile(objective.model.distance(first, last), _MOST))

@@ -18,6 +18,7 @@ from ..recorded import RecordedDistance
 _APART = 1e6  # between states that differ in an input that must agree: as good as infinitely far
 _DOORS = 8  # nodes near a state by which it may join the graph
 _BESIDE = 0.5  # typical moves further away than the nearest of them
+_WIDE_DOORS, _WIDE = 512, 10.0
 _GOALS_REMEMBERED = 16
 _NEIGHBOURS = 24
 
@@ -50,7 +51,7 @@ class Roadmap:
     must_agree: np.ndarray  # (D,) bool
     unit: np.ndarray  # (k,)
     move_time: float
-    _fields: OrderedDict[int, _Field] = field(default_factory=OrderedDict, init=False, repr=False)
+    _fields: OrderedDict[bytes, _Field] = field(default_factory=OrderedDict, init=False, repr=False)
 
     @classmethod
     def of(cls, recorded: RecordedDistance) -> Roadmap:
@@ -83,9 +84,11 @@ class Roadmap:
 
     def way(self, state: np.ndarray, goal: np.ndarray, lookahead: float) -> Way:
         """The way from `state` to `goal`, both (D,): the subgoal lies `lookahead` ahead on the shortest path."""
-        away, door = self._doors(state)
         goal_away, goal_door = self._doors(goal)
-        to_goal = self._field(int(goal_door[0]))
+        away, door = self._doors(state)
+        to_goal = self._field(goal_door)
+        if np.isinf(to_goal.remaining[door]).all() and self._dense:  # to where an episode began nothing may lead
+            (away, door), to_goal = self._doors(state, wide=True), self._field(self._doors(goal, wide=True)[1])
         total = away * self.move_time + to_goal.remaining[door]
         best = int(np.argmin(total))
         off_road, goal_off_road = (float(far[0]) if far[0] < _APART / 2 else np.inf for far in (away, goal_away))
@@ -97,20 +100,29 @@ class Roadmap:
             node = int(to_goal.following[node])
         return Way(goal if left <= 0 else self.states[node], remaining, off_road, goal_off_road)
 
-    def _field(self, goal: int) -> _Field:
-        """The ways from everywhere to a node; those to the last few goals are remembered."""
-        if goal not in self._fields:
-            self._fields[goal] = _Field(*dijkstra(self._backward, indices=goal, return_predecessors=True))
+    def _field(self, nodes: np.ndarray) -> _Field:
+        """The ways from everywhere to the nearest of some nodes; those to the last few goals are remembered."""
+        key = nodes.tobytes()
+        if key not in self._fields:
+            found = dijkstra(self._backward, indices=nodes, return_predecessors=True, min_only=True)
+            self._fields[key] = _Field(*found[:2])
             if len(self._fields) > _GOALS_REMEMBERED:
                 self._fields.popitem(last=False)
-        return self._fields[goal]
+        return self._fields[key]
 
-    def _doors(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The nodes nearest to a state, nearest first, and how far away they are."""
-        found = self._tree.query(self._place(state[None])[0], min(_DOORS, len(self.states)))
+    def _doors(self, state: np.ndarray, wide: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """The nodes beside a state, nearest first, and how far away they are; if `wide`, also those a few moves off."""
+        most, further = (_WIDE_DOORS, _WIDE) if wide else (_DOORS, _BESIDE)
+        found = self._tree.query(self._place(state[None])[0], min(most, len(self.states)))
         away, node = (np.atleast_1d(part) for part in found)
-        beside = away <= away[0] + _BESIDE  # no further: there may be a wall, or a step that leads one way only
+        beside = away <= away[0] + further  # no further: there may be a wall, or a step that leads one way only
         return away[beside], node[beside]
+
+    @cached_property
+    def _dense(self) -> bool:
+        """Whether states lie so close that a policy finds its own way over a few moves; not in a grid."""
+        some = self._place(self.states[:: max(1, len(self.states) // 1000)])
+        return bool(np.median(np.asarray(self._tree.query(some, 2)[0])[:, -1]) < _BESIDE)
 
     def _place(self, states: np.ndarray) -> np.ndarray:
         rows = np.asarray(states, np.float64)

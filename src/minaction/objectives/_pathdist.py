@@ -137,10 +137,10 @@ class PathDist(Objective):
     def tables(self, data: Trajectories) -> PathTables:
         images = is_image(data.state_shape)
         graph = recorded_distance(sighted(data) if images else data)
-        unseen = graph.unseen[:0] if images else graph.unseen  # an image that nobody recorded, nobody can draw
+        unseen = graph.unseen[:0] if images else graph.unseen  # nobody can draw what was not seen
         paths = shortest_paths(graph, unseen, data.num_states, self.landmarks, self.nodes)
         step_time = np.asarray(graph.typical_time / graph.steps, np.float32)
-        more = np.empty((0, *data.state_shape), data.states.dtype) if images else unseen
+        more = data.states[:0] if images else unseen
         return PathTables(EpisodeTable.of(data), paths, step_time, more)  # type: ignore[arg-type]
 
     def more_states(self, tables: PathTables) -> np.ndarray | None:

@@ -33,8 +33,7 @@ def shortest_paths(
 ) -> Paths:
     """The paths between some landmarks of `graph` and some of its nodes, landmarks among them.
 
-    States that nobody recorded but that probably exist (`unseen`, of `RecordedDistance.unseen`) are nodes too, numbered
-    from `num_states` on.
+    States that were not recorded but probably exist, `unseen` (m, D), are nodes too, numbered from `num_states` on.
     """
     rows = np.concatenate([graph.rows, num_states + np.arange(len(unseen))])
     chosen = np.random.default_rng(0).permutation(len(rows))[:num_nodes]

@@ -199,7 +199,8 @@ def _opened(path: Path) -> Any:
 
     schema = parquet.read_schema(path)
     texts = [field.name for field in schema if types.is_string(field.type) or types.is_binary(field.type)]
-    return parquet.ParquetFile(path, read_dictionary=texts)
+    # With `pre_buffer` all that was read of a file stays in memory until it is closed.
+    return parquet.ParquetFile(path, read_dictionary=texts, pre_buffer=False)
 
 
 def _belongs(path: str, wanted: list[str]) -> bool:
