@@ -4,6 +4,9 @@ python reproductions/equivariance.py                  writes reproductions/resul
 
 Of a world multiplied, timed or shifted otherwise the same distances are asked for, up to the unit of time: the Pearson
 correlation with the truth may differ by .002, the mean ratio to the truth by 1%.
+
+Of 70 rows 68 hold. TautDist on the ring does not for two of five changes (.004 and .009), whose inputs differ in their
+last bits alone; its Pearson correlation is only .43 after these 300 steps.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from minaction.objectives import make_objective
 from minaction.tasks import Source
 
 TASKS = ("cliffwalking", "one-way-ring")
-OBJECTIVES = ("maddist", "tdmaddist", "tautdist", "plandist", "qrl", "hilbert", "pathdist")
+OBJECTIVES = ("tautdist", "pathdist", "maddist", "tdmaddist", "plandist", "qrl", "hilbert")
 CHANGES = {
     "states x 1e-9": {"states": 1e-9},
     "states x 1e9": {"states": 1e9},
@@ -29,7 +32,7 @@ CHANGES = {
     "times x 1e9": {"times": 1e9},
     "states + 1e9 spreads": {"shift": 1e9},
 }
-STEPS = 100
+STEPS = 300
 SMALL = {
     "qrl": {
         "encoder": {"name": "mlp", "hidden": [64, 64], "latent": 64},
@@ -40,8 +43,8 @@ SMALL = {
 OUT = Path(__file__).parent / "results" / "equivariance.json"
 
 
-def changed(values: np.ndarray, spread: float, states: float = 1.0, shift: float = 0.0, **_: float) -> np.ndarray:
-    """States in another unit, from another origin; float64 holds them."""
+def changed(values: np.ndarray, spread: np.ndarray, states: float = 1.0, shift: float = 0.0, **_: float) -> np.ndarray:
+    """States in another unit, every input from an origin that is so many of its own spreads away."""
     return values.astype(np.float64) * states + shift * spread * states
 
 
@@ -49,7 +52,7 @@ def measure(task: str, objective: str, change: dict[str, float]) -> dict[str, fl
     """Pearson correlation and mean ratio to the truth, in the truth's unit."""
     source = Source(task)
     data, truth = source.data(0), source.truths(0)[0]
-    spread, unit = float(data.states.std()), change.get("times", 1.0)
+    spread, unit = data.states.std(axis=0).astype(np.float64), change.get("times", 1.0)
     times = np.concatenate([np.arange(length) for length in data.lengths]) if data.times is None else data.times
     recording = ma.Trajectories.from_flat(changed(data.states, spread, **change), data.offsets, times * unit)
     settings = SMALL.get(objective, {"encoder.hidden": [64, 64], "encoder.latent": 64})

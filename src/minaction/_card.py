@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 _TAGS = ("reinforcement-learning", "quasimetric", "minimum-action-distance", "representation-learning")
 
 
-def card(model: DistanceModel, file: str = "model.safetensors", licence: str = "") -> str:
-    """The card of `model`, whose file is called `file`; `licence` is an SPDX identifier, if there is one."""
-    parts = ("\n".join(lines) for lines in _sections(model, file, licence))
+def card(model: DistanceModel, licence: str = "") -> str:
+    """The card of `model`; `licence` is an SPDX identifier, if there is one."""
+    parts = ("\n".join(lines) for lines in _sections(model, licence))
     return "\n\n".join(parts) + "\n"
 
 
@@ -28,7 +28,7 @@ def front_matter(licence: str = "") -> str:
     return "\n".join(["---", *lines, "---", "", ""])
 
 
-def _sections(model: DistanceModel, file: str, licence: str) -> Iterator[list[str]]:
+def _sections(model: DistanceModel, licence: str) -> Iterator[list[str]]:
     made, unit = model.provenance, model.unit or "actions"
     yield [f"# Minimum action distance of {_plain(made.data) or 'unnamed data'}"]
     yield [f"How many {unit} lead from one state to another, learned from recorded state sequences by minaction."]
@@ -36,7 +36,7 @@ def _sections(model: DistanceModel, file: str, licence: str) -> Iterator[list[st
     yield ["## Method", "", *_table(_method(model))]
     yield ["## How right it is", "", *_rightness(model)]
     yield ["## Licence", "", _plain(licence) or _NO_LICENCE]
-    yield ["## How to load it", "", *_LOADING.format(file=file).splitlines()]
+    yield ["## How to load it", "", *_LOADING.splitlines()]
 
 
 def _data(model: DistanceModel) -> Iterator[tuple[str, str]]:
@@ -105,10 +105,10 @@ _LOADING = """\
 ```python
 import minaction as ma  # pip install minaction
 
-model = ma.load("{file}")
+model = ma.load("model.safetensors")
 model.distance(here, there)
 ```
 
 With NumPy and safetensors alone: `from minaction.runtimes.numpy import load`. As a PyTorch module:
-`from minaction.runtimes.torch import load`. For ONNX Runtime and browsers: `minaction export {file} model.onnx` and
-`minaction export {file} page.html`."""
+`from minaction.runtimes.torch import load`. For ONNX Runtime: `minaction export model.safetensors model.onnx`; as a
+page: `minaction export model.safetensors page.html`."""

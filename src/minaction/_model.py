@@ -96,7 +96,7 @@ class DistanceModel:
     # ---------------------------------------------------------------- asking
 
     def embed(self, states: ArrayLike) -> jax.Array:
-        """The embeddings phi(s), (..., latent), of states (..., *state_shape)."""
+        """The embeddings phi(s), (..., latent), of `states` (..., *state_shape)."""
         return jax.device_put(self._embed(self._format.as_array(states)))
 
     def distance(self, states: ArrayLike, goals: ArrayLike) -> jax.Array:
@@ -254,10 +254,12 @@ class DistanceModel:
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | Path, *, licence: str = "") -> None:
-        """Write weights, the full description of what they belong to, provenance and card to one .safetensors file.
+        """Write weights, architecture, provenance, a sample of recorded states and the model card.
 
-        A path without a suffix becomes a folder that the Hugging Face Hub understands: `model.safetensors`,
-        `config.json` and the card as `README.md`, with `licence`, an SPDX identifier, if one is given.
+        Args:
+            path: a .safetensors file. A path without a suffix becomes a folder that the Hugging Face Hub understands:
+                `model.safetensors`, `config.json` and the card as `README.md`.
+            licence: an SPDX identifier for the card.
 
         >>> import minaction as ma
         >>> model = ma.fit("cliffwalking", steps=1, progress=False)
@@ -272,23 +274,25 @@ class DistanceModel:
 
     @classmethod
     def load(cls, path: str | Path) -> DistanceModel:
-        """Read what `save` wrote, a file or a folder. Nothing in it is executed."""
+        """Read what `save` wrote to `path`, a file or a folder. Nothing in it is executed."""
         path = Path(path)
         return cls(**read_model(path / WEIGHTS if path.is_dir() else path))
 
     def card(self, licence: str = "") -> str:
-        """The model card as Markdown: data, method, settings, how right it is, licence, how to load it.
+        """The model card as Markdown: data, method, settings, accuracy, `licence` and how to load it.
 
         >>> import minaction as ma
         >>> print(ma.fit("cliffwalking", steps=1, progress=False).card().splitlines()[0])
         # Minimum action distance of cliffwalking
         """
-        return card(self, licence=licence)
+        return card(self, licence)
 
     def export(self, path: str | Path, part: Literal["distance", "encoder", "quasimetric"] = "distance") -> None:
-        """Write an .onnx file that answers d(s, g), or its encoder or quasimetric alone, without this package.
+        """Write a file that computes distances without this package.
 
-        An .html file is a page to ask the model in: it holds the weights and computes distances itself, offline.
+        Args:
+            path: an .onnx file, or an .html page that has the weights and computes distances itself, offline.
+            part: what an .onnx file computes: the "distance" d(s, g), or only its "encoder" or "quasimetric".
 
         >>> import minaction as ma
         >>> model = ma.fit("cliffwalking", steps=1, progress=False)

@@ -53,8 +53,8 @@ def write_model(model: DistanceModel, path: str | Path) -> None:
     write_tensors(path, "model", *contents_of(model, Path(path).name))
 
 
-def contents_of(model: DistanceModel, file_name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays and the header of a model's file; an agent's file holds them too."""
+def contents_of(model: DistanceModel, name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays and the header of a model's file called `name`; an agent's file holds them too."""
     header = {
         **model.architecture.as_dict(),
         "state_shape": list(model.state_shape),
@@ -65,7 +65,7 @@ def contents_of(model: DistanceModel, file_name: str) -> tuple[dict[str, np.ndar
         "provenance": asdict(model.provenance),
         "health": None if model.health is None else asdict(model.health),
         "agreement": model.agreement,
-        "card": card(model, file_name),
+        "card": card(model, name),
     }
     origin = {} if model.units.origin is None else {"origin": model.units.origin}
     recorded = {} if model.recorded is None else model.recorded.as_tensors(_RECORDED)
@@ -88,7 +88,7 @@ def write_folder(model: DistanceModel, path: str | Path, licence: str = "") -> N
     }
     write_json(folder / "config.json", described)
     with atomic_write(folder / "README.md") as file:
-        file.write((front_matter(licence) + card(model, WEIGHTS, licence)).encode())
+        file.write((front_matter(licence) + card(model, licence)).encode())
 
 
 def read_model(path: str | Path) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 
 _SAME_PLACE = 0.1  # of a usual episode's time: how near two ends of episodes are that count as one place
+_WINDOW = 5  # rows that are looked at together: single rows are noisy
+_LEAST_GAIN = 0.5  # of the time that passes around a row: where less is gained, the row is wasted
 _NEAR = 0.05  # of the time that was to go at first: what may be left where an episode counts as finished
 
 
@@ -20,7 +22,7 @@ def at_usual_place(between: np.ndarray, durations: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Rows start:stop of an episode in which it came no nearer, and the time that this cost."""
+    """Rows start:stop of an episode that came no nearer to the goal, and the time lost in them."""
 
     start: int
     stop: int
@@ -33,29 +35,25 @@ class Progress:
 
     Attributes:
         times: when each state was recorded, (T,).
-        remaining: the time that it takes from each to the goal, (T,), at the best that the recordings show.
-        unit: of both; "" for actions.
-        window: how many rows are looked at together: single rows are noisy.
-        pace: a row is wasted where less than this share of the time that passes around it was gained.
+        remaining: the time from each to the goal, (T,), along the fastest way that the recordings show.
+        unit: the unit of both; "" for actions.
     """
 
     times: np.ndarray
     remaining: np.ndarray
     unit: str = ""
-    window: int = 5
-    pace: float = 0.5
 
     @cached_property
     def _best(self) -> np.ndarray:
         """The least that remained so far, of a running median: a detour gains nothing until it has been made up for."""
-        half = min(self.window // 2, (len(self.remaining) - 1) // 2)
+        half = min(_WINDOW // 2, (len(self.remaining) - 1) // 2)
         padded = np.pad(self.remaining, half, mode="edge")
         smooth = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1), axis=1)
         return np.minimum.accumulate(smooth)
 
     @property
     def done(self) -> np.ndarray:
-        """The share of the way that lies behind, (T,): from 0 to at most 1, and it never falls."""
+        """The share of the way that is done, (T,), from 0 to at most 1; it never falls."""
         best = self._best
         return np.clip(1 - best / best[0], 0, 1) if best[0] > 0 else np.ones(len(best))
 
@@ -63,14 +61,14 @@ class Progress:
     def waste(self) -> np.ndarray:
         """Of the time that passes around each state, the share in which it came no nearer, (T,), from 0 to 1."""
         rows = np.arange(len(self.times))
-        before, after = np.maximum(rows - self.window // 2, 0), np.minimum(rows + self.window // 2, len(rows) - 1)
+        before, after = np.maximum(rows - _WINDOW // 2, 0), np.minimum(rows + _WINDOW // 2, len(rows) - 1)
         passed = np.maximum(self.times[after] - self.times[before], np.finfo(float).tiny)
         return np.clip(1 - (self._best[before] - self._best[after]) / passed, 0, 1)
 
     @property
     def wasted(self) -> np.ndarray:
         """Whether each state belongs to a stretch that was wasted, (T,) bool."""
-        return self.waste > 1 - self.pace
+        return self.waste > 1 - _LEAST_GAIN
 
     @property
     def stretches(self) -> tuple[Stretch, ...]:
@@ -85,7 +83,7 @@ class Progress:
 
     @property
     def lost(self) -> float:
-        """The time that passed beyond what the way behind would have taken."""
+        """The time that passed in excess of what the progress made would have taken."""
         passed = float(self.times[-1] - self.times[0])
         return max(0.0, passed - float(self._best[0] - self._best[-1]))
 

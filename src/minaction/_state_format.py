@@ -41,8 +41,11 @@ class StateFormat:
             raise InputError(f"States must be numbers in a rectangular array ({error}).") from None
         if states.ndim < len(self.shape) or states.shape[states.ndim - len(self.shape) :] != self.shape:
             raise InputError(f"This model takes states of {self}, but the array given has shape {states.shape}.")
-        if np.dtype(self.dtype).kind == "f" and not isinstance(states, Tracer) and not jnp.isfinite(states).all():
-            rows: np.ndarray = np.isfinite(np.asarray(states)).reshape(-1, math.prod(self.shape)).min(axis=1)
+        if np.dtype(self.dtype).kind != "f" or isinstance(states, Tracer):
+            return states
+        finite = np.isfinite(np.asarray(states))
+        if not finite.all():
+            rows: np.ndarray = finite.reshape(-1, math.prod(self.shape)).min(axis=1)
             where = "The state" if len(rows) == 1 else f"State {int(np.argmin(rows))} of those given"
             raise InputError(f"{where} holds NaN or infinity, from which nothing is any distance away; repair it.")
         return states

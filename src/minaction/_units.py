@@ -52,6 +52,7 @@ class Units:
                 episode = np.searchsorted(data.offsets, rows, side="right") - 1
                 times[rows] = (block - begins[episode]) / self.time
                 first += len(block)
+            times.flags.writeable = False  # or it would be copied
             return replace(data, times=times)
         begins = np.repeat(data.times[data.offsets[:-1]], data.lengths)
         return replace(data, times=(data.times - begins) / self.time)

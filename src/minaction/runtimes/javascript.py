@@ -55,6 +55,7 @@ class _Value:
 
     def __init__(self, program: _Program, place: int) -> None:
         self.program, self.place = program, place
+        self.shape: tuple[int, ...] = ()  # of a weight
 
     def __add__(self, other: _Value | float) -> _Value:
         return self.program.step("add", self, other)
@@ -92,6 +93,9 @@ class _Program:
     def weight(self, name: str) -> _Value:
         self.used.add(name)
         return self.step("weight", name=name)
+
+    def arranged(self, x: _Value, shape: Sequence[int], order: Sequence[int], into: Sequence[int]) -> _Value:
+        return self.step("arranged", x, shape=list(shape), order=list(order), into=list(into))
 
     def fixed(self, x: _Value) -> _Value:
         return x
@@ -134,5 +138,7 @@ class _Weights(dict[str, Any]):
         self._program = program
 
     def __getitem__(self, name: str) -> _Value:
-        super().__getitem__(name)  # a missing one is a KeyError here, as in every runtime
-        return self._program.weight(name)
+        shape = np.shape(super().__getitem__(name))  # a missing one is a KeyError here, as in every runtime
+        made = self._program.weight(name)
+        made.shape = shape
+        return made

@@ -234,7 +234,7 @@ class Trainer:
         if not begins:
             return state
         networks = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(model.network for model in begins))
-        return state._replace(distance=networks, extra=jax.vmap(self.objective.init)(networks))
+        return state._replace(network=networks, extra=jax.vmap(self.objective.init)(networks))
 
     def _unroll(self, rows: int) -> int:
         """How many steps to compile into one iteration of the loop, for batches of `rows` states."""

@@ -136,6 +136,66 @@ function halves(x) {
   });
 }
 
+/** Rows (n, size) as (n, ...shape), their axes in another order, as (n, ...into). */
+function arranged(x, { shape, order, into }) {
+  const count = x.shape[0], size = lengthOf(shape), made = array([count, ...into]);
+  const steps = shape.map((_, axis) => lengthOf(shape.slice(axis + 1)));
+  for (let k = 0; k < size; k += 1) {
+    let from = 0, left = k;
+    for (let axis = order.length - 1; axis >= 0; axis -= 1) {
+      const length = shape[order[axis]];
+      from += (left % length) * steps[order[axis]];
+      left = Math.floor(left / length);
+    }
+    for (let row = 0; row < count; row += 1) made.values[row * size + k] = x.values[row * size + from];
+  }
+  return made;
+}
+
+/** Images (n, h, w, c) by a weight (3, 3, c, d), padded with zeros. */
+function convolved(x, weight) {
+  const [count, height, across, channels] = x.shape, deep = weight.shape[3];
+  const made = array([count, height, across, deep]), sums = new Float64Array(deep);
+  for (let n = 0; n < count; n += 1) {
+    for (let i = 0; i < height; i += 1) {
+      for (let j = 0; j < across; j += 1) {
+        sums.fill(0);
+        for (let tap = 0; tap < 9; tap += 1) {
+          const [row, column] = [i + Math.floor(tap / 3) - 1, j + tap % 3 - 1];
+          if (row < 0 || row >= height || column < 0 || column >= across) continue;
+          const pixel = ((n * height + row) * across + column) * channels;
+          for (let c = 0; c < channels; c += 1) {
+            const factor = x.values[pixel + c], at = (tap * channels + c) * deep;
+            if (factor) for (let d = 0; d < deep; d += 1) sums[d] += factor * weight.values[at + d];
+          }
+        }
+        made.values.set(sums, ((n * height + i) * across + j) * deep);
+      }
+    }
+  }
+  return made;
+}
+
+/** The largest of 3 x 3 pixels around every second one. */
+function halved(x) {
+  const [count, height, across, channels] = x.shape;
+  const made = array([count, Math.ceil(height / 2), Math.ceil(across / 2), channels]);
+  made.values.fill(-Infinity);
+  for (let n = 0, at = 0; n < count; n += 1) {
+    for (let i = 0; i < height; i += 2) {
+      for (let j = 0; j < across; j += 2, at += channels) {
+        for (let row = Math.max(0, i - 1); row <= Math.min(height - 1, i + 1); row += 1) {
+          for (let column = Math.max(0, j - 1); column <= Math.min(across - 1, j + 1); column += 1) {
+            const pixel = ((n * height + row) * across + column) * channels;
+            for (let c = 0; c < channels; c += 1) made.values[at + c] = Math.max(made.values[at + c], x.values[pixel + c]);
+          }
+        }
+      }
+    }
+  }
+  return made;
+}
+
 /** The error function: its series near 0, and a continued fraction for what is left of 1 further out. */
 function erf(x) {
   const size = Math.abs(x), square = x * x;
@@ -178,7 +238,9 @@ const OPERATIONS = {
   at_least: (x, { least }) => each(x, (value) => Math.max(value, least)),
   pick: (all, { index }) => all[index],
   join: (...given) => join(given.slice(0, -1)), // the last are the settings
-  matmul, transpose, intervals, covered, halves,
+  flattened: (x) => array([x.values.length], x.values),
+  rows: (x) => array([x.shape[0], lengthOf(x.shape.slice(1))], x.values),
+  matmul, transpose, intervals, covered, halves, arranged, convolved, halved,
 };
 
 /** Steps in order. What depends on no input is computed once. */
