@@ -50,11 +50,11 @@ class Provenance:
 
 def write_model(model: DistanceModel, path: str | Path) -> None:
     """Write `model` to a safetensors file."""
-    write_tensors(path, "model", *contents_of(model, Path(path).name))
+    write_tensors(path, "model", *contents_of(model))
 
 
-def contents_of(model: DistanceModel, file: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays and the header of a model's file called `file`; an agent's file holds them too."""
+def contents_of(model: DistanceModel) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays and the header of a model's file; an agent's file holds them too."""
     header = {
         **model.architecture.as_dict(),
         "state_shape": list(model.state_shape),
@@ -65,7 +65,7 @@ def contents_of(model: DistanceModel, file: str) -> tuple[dict[str, np.ndarray],
         "provenance": asdict(model.provenance),
         "health": None if model.health is None else asdict(model.health),
         "agreement": model.agreement,
-        "card": card(model, file),
+        "card": card(model),
     }
     origin = {} if model.units.origin is None else {"origin": model.units.origin}
     recorded = {} if model.recorded is None else model.recorded.as_tensors(_RECORDED)

@@ -16,7 +16,7 @@ from minaction._descriptions import make
 from minaction._distance import Distance
 from minaction._trees import named_leaves
 from minaction.encoders import MLP, Ensemble, Projected
-from minaction.objectives import OBJECTIVES, Objective, make_objective
+from minaction.objectives import OBJECTIVES, Objective, TrainingObjective, make_objective
 from minaction.objectives._states import RecordedStates, States, as_table, with_more
 from minaction.quasimetrics import IQE, QUASIMETRICS
 from minaction.testing import check_objective
@@ -182,7 +182,7 @@ def test_the_trained_model_is_a_distance(run: Run, data: Trajectories) -> None:
 
 @eqx.filter_jit
 @eqx.filter_value_and_grad
-def value_and_gradient(distance: Distance, objective: Objective, extra: Any, batch: Any, states: States) -> Any:
+def value_and_gradient(distance: Distance, objective: TrainingObjective, extra: Any, batch: Any, states: States) -> Any:
     return objective.loss(distance, extra, batch, states, jnp.asarray(0.5))[0]
 
 

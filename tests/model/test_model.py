@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -64,7 +65,7 @@ def compiled() -> Iterator[list[str]]:
     """What JAX compiles during a test."""
     programs: list[str] = []
 
-    def note(event: str, duration: float, **_: object) -> None:
+    def note(event: str, duration_secs: float, **_: Any) -> None:
         programs.extend([event] * event.endswith("backend_compile_duration"))
 
     jax.monitoring.register_event_duration_secs_listener(note)

@@ -39,6 +39,7 @@ def test_all_low_dimensional_observations_are_the_state(version):
     expected = np.array([(e, k, k % 2, 0.5 * k, -e) for e, k in FRAMES], np.float32)
     np.testing.assert_array_equal(data.states, expected)
     assert data.states.dtype == np.float32
+    assert data.times is not None
     np.testing.assert_allclose(data.times, [k / 10 for _, k in FRAMES], atol=1e-6)
     assert data.time_unit == "s"
     np.testing.assert_array_equal(data.actions, [(k, e) for e, k in FRAMES])

@@ -31,7 +31,7 @@ _NODES = ("states", "counts", "must_agree", "unit")
 
 def write_agent(agent: Agent, path: str | Path) -> None:
     """Write `agent` to a safetensors file."""
-    tensors, header = contents_of(agent.model, Path(path).name)
+    tensors, header = contents_of(agent.model)
     parts = {"model": tensors, "policy": named_leaves(agent.policy)}
     if agent.units.origin is not None:
         parts["units"] = {"origin": agent.units.origin}
