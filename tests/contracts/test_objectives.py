@@ -147,9 +147,7 @@ def test_every_term_is_finite_for_every_seed_and_the_loss_falls(run: Run) -> Non
 
 
 def test_seeds_differ(run: Run) -> None:
-    weights = [
-        leaf for name, leaf in run.end.items() if name.startswith("distance.encoder") and name.endswith("weight")
-    ]
+    weights = [leaf for name, leaf in run.end.items() if name.startswith("network.encoder") and name.endswith("weight")]
     assert any(np.any(leaf[0] != leaf[1]) for leaf in weights)
 
 

@@ -36,7 +36,7 @@ class Own(Task):
 @pytest.mark.parametrize("name", [name for name in TASKS if name.startswith("ogbench")])
 def test_every_task_with_ogbenchs_goals_has_an_arena(name: str) -> None:
     task = get_task(name)
-    if "teleport" in name:
+    if "teleport" in name or len(task.state_shape) > 1:  # holes that the planner does not know, or images
         assert task.simulator is None
         with pytest.raises(InputError, match="no simulator to plan in"):
             arena_of(name)

@@ -224,7 +224,7 @@ def test_a_model_of_other_states_or_another_maze_is_refused(walks: Trajectories)
     episodes = Episodes.draw("medium", (1,), 1, 0)
     with pytest.raises(InputError, match="takes states of 2 numbers, but the simulator's have 29"):
         evaluate_ant_planning(untrained(MEDIUM), "medium", walks, episodes)
-    with pytest.raises(InputError, match="no maze for an ant named 'giant'"):
-        evaluate_ant_planning(euclidean, "giant", walks, episodes)
+    with pytest.raises(InputError, match="no maze for an ant named 'huge'"):
+        evaluate_ant_planning(euclidean, "huge", walks, episodes)
     with pytest.raises(InputError, match="no maze of OGBench named 'teleport'"):
         Episodes.draw("teleport", (1,), 1, 0)

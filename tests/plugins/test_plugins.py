@@ -88,7 +88,7 @@ def test_fit_takes_them_by_name_and_a_model_file_brings_them_back(run: Run, tmp_
 
 def test_they_are_listed_and_one_that_cannot_be_imported_is_named_while_the_rest_works(run: Run) -> None:
     done = run("-c", "import minaction as ma; print([*ma.ENCODERS.usable()]); ma.ENCODERS['sample-broken']")
-    assert "['mlp', 'projected', 'ensemble', 'sample-conv']" in done.stdout
+    assert "['mlp', 'image', 'projected', 'ensemble', 'sample-conv']" in done.stdout
     sentence = "The encoder 'sample-broken' of minaction-sample cannot be imported (ModuleNotFoundError"
     assert f"UserWarning: {sentence}" in done.stderr
     assert f"BrokenMember: {sentence}" in done.stderr

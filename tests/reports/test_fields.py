@@ -211,7 +211,7 @@ def test_results_that_were_kept_without_their_models_are_said_and_stop_nothing(t
     explorer, notes = explorer_data([here, *gone], PLENTY)
     assert [m["seed"] for m in explorer["boards"][0]["models"]] == [here.seed]
     assert notes == ["1 model was not kept with the results and cannot be explored."]
-    assert explorer_data(gone, PLENTY) == ({"fields": [], "boards": []}, notes)
+    assert explorer_data(gone, PLENTY) == ({"fields": [], "boards": [], "weights": []}, notes)
 
 
 def test_without_a_layout_the_page_says_why_there_is_no_explorer() -> None:

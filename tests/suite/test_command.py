@@ -101,7 +101,7 @@ def test_ctrl_c_leaves_a_folder_to_go_on_with(suites: Any, write_grid: Callable[
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process of it
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130
-    assert "the same command goes on" in said
+    assert "the same command continues" in said
     assert "Traceback" not in said
     assert list(folder.glob("cliffwalking/small/seed-0/checkpoint-*.safetensors"))
 

@@ -9,11 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-import gymnasium
 import numpy as np
 
 from .._progress import OnProgress
-from ..environments import collect
 from ..errors import InputError
 from ..exact import observed_distance
 from ..trajectories import TableOptions, Trajectories, read_file
@@ -127,6 +125,10 @@ def _acted(
     progress: OnProgress | None,
 ) -> Trajectories:
     """Episodes of a Gymnasium environment, made once and then kept like those of a task."""
+    import gymnasium  # here, because truths and pictures of mazes do without it
+
+    from ..environments import collect
+
     if policy != "random":
         raise InputError(f"The policy is 'random', not {policy!r}; for one of your own use minaction.collect.")
     count = _EPISODES_OF_AN_ENVIRONMENT if episodes is None else episodes
@@ -164,6 +166,8 @@ def _not_found(source: str | Path, path: Path) -> InputError:
     near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.7)
     hint = f" (did you mean {str(path.parent / near[0])!r}?)" if near else ""
     name = str(source)
+    import gymnasium
+
     if name in gymnasium.registry:
         return InputError(f"{name} is a Gymnasium environment; give --policy random to record it with random actions.")
     if isinstance(source, Path) or path.suffix.lower() in known_suffixes() or len(path.parts) > 1:
