@@ -11,7 +11,7 @@ import numpy as np
 
 import minaction as ma
 
-environment = gymnasium.make("minaction/KeyDoorGridWorld-v0")
+environment = gymnasium.make("minaction.environments:minaction/KeyDoorGridWorld-v0")
 data = ma.collect(environment, episodes=400, max_steps=100, keep_actions=True)
 model = ma.fit(data, steps=600, held_out=0.0)
 agent = ma.fit_agent(data, model, steps=1000)

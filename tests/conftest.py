@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import shutil
+import signal
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +16,10 @@ import numpy as np
 import pytest
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+# A shell that starts tests in the background has them ignore Ctrl-C, and every program that they start as well.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _compiled() -> Path:

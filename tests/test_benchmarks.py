@@ -122,6 +122,7 @@ def test_the_speed_of_an_objective_is_written_with_its_device(tmp_path: Path) ->
     assert all(speed > 0 for speed in speeds)
 
 
+@pytest.mark.slow
 def test_a_suite_is_timed_from_nothing_to_the_page(tmp_path: Path) -> None:
     out = tmp_path / "suite.json"
     small_suite.main(small_suite.Options("cliffwalking,plandist", seeds=1, steps=20, rounds=1, out=out))

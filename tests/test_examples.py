@@ -52,6 +52,11 @@ def test_a_learner_is_guided_by_the_distance(tmp_path: Path) -> None:
     assert guided < 0.7 * alone
 
 
+@pytest.mark.slow
+def test_an_agent_reaches_its_goal() -> None:
+    assert "the door opened" in run(EXAMPLES / "agent.py")
+
+
 def test_no_example_is_forgotten() -> None:
-    known = {"own_data.py", "save_and_search.py", "heuristic_search.py", "reward_shaping.py"}
+    known = {"agent.py", "own_data.py", "save_and_search.py", "heuristic_search.py", "reward_shaping.py"}
     assert {path.name for path in EXAMPLES.glob("*.py")} == known

@@ -42,6 +42,7 @@ def _numbers(content: Any) -> list[float]:
     return [float(text) for text in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", str(content))]
 
 
+@pytest.mark.slow
 def test_a_suite_survives_the_loss_of_a_node(
     cluster: Any, suites: Any, write_grid: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -43,6 +43,7 @@ def test_the_list_names_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in said for name in RECIPES)
 
 
+@pytest.mark.slow
 def test_a_figure_from_nothing_and_again_without_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = Reproduce(
         "network-size-hilbert", seeds=1, steps=20, runs=tmp_path / "runs", out=tmp_path / "out", jobs=1, device="cpu"

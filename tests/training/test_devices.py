@@ -60,6 +60,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict]]:
     return json.loads(run.stdout.splitlines()[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["two seeds", "mapped"])
 def test_four_devices_learn_what_one_learns(found: dict[str, list[dict]], case: str) -> None:
     one, four = found[case]
