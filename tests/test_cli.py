@@ -266,3 +266,13 @@ def test_the_shell_completes_commands_and_options(tmp_path: Path) -> None:
 
     assert completed("ca") == ["card"]
     assert completed("train", "--obj") == ["--objective"]
+
+
+def test_a_reader_of_the_output_may_leave_early() -> None:
+    asked = [sys.executable, "-c", "from minaction.cli import main; raise SystemExit(main(['train', '--help']))"]
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as started:
+        assert started.stdout is not None
+        started.stdout.close()
+        assert started.stderr is not None
+        assert b"Traceback" not in started.stderr.read()
+    assert started.returncode == 141

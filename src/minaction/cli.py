@@ -62,6 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"minaction: {_place(error)}you have no permission; choose another place, or ask for it.", file=sys.stderr
         )
         return 2
+    except BrokenPipeError:  # whoever reads the output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one has nothing more to stop
         print("minaction: stopped; the same command continues from the last checkpoint.", file=sys.stderr)
