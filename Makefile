@@ -18,7 +18,8 @@ $(VENV)/.base: pyproject.toml requirements.txt
 
 $(VENV)/.dev: $(VENV)/.base requirements-dev.txt
 	$(PIP) --require-hashes -r requirements-dev.txt
-	$(PIP) torch==2.13.0  # for the tests of the PyTorch runtime; its builds differ from machine to machine
+	# For the tests of the PyTorch runtime and of replay buffers; PyTorch's builds, and so hashes, differ between machines.
+	$(PIP) -c constraints.txt torch==2.13.0 stable_baselines3
 	@touch $@
 
 # Hashes of the versions in constraints.txt, for every platform; after a change of that file or of pyproject.toml.
