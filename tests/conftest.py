@@ -53,6 +53,15 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _programs_of_other_modules_are_let_go() -> Iterator[None]:
+    """XLA maps memory for every compiled program; a process that keeps thousands crashes at the system's limit."""
+    yield
+    import jax  # which reads the environment, set above, as it is imported
+
+    jax.clear_caches()
+
+
 @pytest.fixture
 def line_walks() -> Trajectories:
     """Random walks on the points 0 to 9 of a line."""
