@@ -50,7 +50,7 @@ def validate(model: DistanceModel, held_out: Trajectories, training: Trajectorie
 
     >>> import minaction as ma
     >>> data = ma.read("cliffwalking", episodes=20)
-    >>> health = ma.validate(ma.fit(data.first(15), steps=2, progress=False), data)
+    >>> health = ma.validate(ma.fit(data.first(15), "maddist", steps=2, progress=False), data)
     >>> health.fine
     False
     """
