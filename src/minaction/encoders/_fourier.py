@@ -59,7 +59,7 @@ def per_step(sigma: Float[Array, " size"], stride: Float[Array, " size"]) -> Flo
     """Converts radians per stride of an input to radians per standard deviation, at most `HIGHEST`.
 
     In a small world, states one step apart should be distinguished. In a large one that would take higher frequencies
-    than a network can use: on giant-stitch, where a step is a hundredth of a standard deviation, 5 to 10 radians work
-    best.
+    than a network can use: on giant-stitch, where a step is a hundredth of a standard deviation, frequencies of one
+    scale work best at 5 to 10 radians, and a span of scales may reach higher.
     """
     return jnp.minimum(HIGHEST * jnp.sign(sigma), sigma / jnp.maximum(stride, 1e-6))
