@@ -53,6 +53,14 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
+@pytest.fixture(autouse=True)
+def _interrupts_as_before() -> Iterator[None]:
+    """The command line, once interrupted, ignores further interrupts, since its process is about to end."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _programs_of_other_modules_are_let_go() -> Iterator[None]:
     """XLA maps memory for every compiled program; a process that keeps thousands crashes at the system's limit."""
