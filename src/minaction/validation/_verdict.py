@@ -44,8 +44,8 @@ def _sentences(health: Health) -> Iterator[str]:
         )
     if health.path_ratio is not None and not _SHORTER <= health.path_ratio <= _LONGER:
         yield (
-            f"distances are {health.path_ratio:.2f} times as long as shortest paths over the recording: train longer, or "
-            "compare with minaction.recorded_distance"
+            f"distances are {health.path_ratio:.2f} times as long as shortest paths over the recording: "
+            "train longer, or compare with minaction.recorded_distance"
         )
     if health.recorded_share is not None and health.recorded_share < _OVERLAP:
         yield (
