@@ -57,7 +57,7 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(path)
+        remove_abandoned(path.parent, re.escape(path.name))
         descriptor, temporary = _temporary(path)
     except OSError as error:
         raise InputError(
@@ -80,6 +80,17 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
         raise
 
 
+@contextlib.contextmanager
+def scratch_file(path: Path) -> Iterator[IO[bytes]]:
+    """An open file beside `path` for the time of the block; what a kill leaves, `remove_abandoned` finds."""
+    descriptor, temporary = _temporary(path)
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
+    finally:
+        os.unlink(temporary)
+
+
 def _temporary(path: Path) -> tuple[int, str]:
     """A new file beside `path`, locked for as long as it is open, so that nobody takes it for abandoned."""
     while True:
@@ -91,10 +102,13 @@ def _temporary(path: Path) -> tuple[int, str]:
         os.close(descriptor)  # somebody took it for abandoned before it was locked
 
 
-def _remove_abandoned(path: Path) -> None:
-    """Remove what kills in the middle of writing `path` left: temporary files that no process holds."""
-    name = re.compile(rf"\.{re.escape(path.name)}\.\w{{8}}\.tmp")
-    for left in [entry.path for entry in os.scandir(path.parent) if name.fullmatch(entry.name)]:
+def remove_abandoned(folder: Path, name: str) -> None:
+    """Remove what kills in the middle of writing left: temporary files that no process holds.
+
+    `name` is a pattern for the names of what was being written.
+    """
+    temporary = re.compile(rf"\.({name})\.\w{{8}}\.tmp")
+    for left in [entry.path for entry in os.scandir(folder) if temporary.fullmatch(entry.name)]:
         with contextlib.suppress(OSError):  # held, or removed by somebody else meanwhile
             descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
             try:
