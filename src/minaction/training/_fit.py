@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..objectives import Objective, PathDist, make_objective
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories, as_trajectories
-from ..validation import HELD_OUT, split_all
+from ..validation import HELD_OUT, refuse_ids, split_all
 from ._driver import Diverged, Driver, Evaluated, Event, Finished, Progressed, Training
 from ._start import starting_models
 
@@ -118,6 +118,8 @@ def fit(
         source = Source(str(data), all_seeds)
         recorded = [source.data(one) for one in all_seeds]
         judged = [source.truths(one) if truths is None else truths for one in all_seeds]
+    if isinstance(data, Trajectories) or source.task is None:
+        refuse_ids(recorded[0])
     share = held_out_by_default(data, truths) if held_out is None else held_out
     recorded, spared = split_all(recorded, share)
     training = Training(
