@@ -113,12 +113,13 @@ def fit(
     if not all_seeds or steps < 1 or evaluations < 1:
         raise InputError("Training takes at least one seed, one step and one evaluation.")
     if isinstance(data, Trajectories):
-        recorded, judged = [data] * len(all_seeds), [truths or ()] * len(all_seeds)
+        own, recorded, judged = True, [data] * len(all_seeds), [truths or ()] * len(all_seeds)
     else:
         source = Source(str(data), all_seeds)
+        own = source.task is None
         recorded = [source.data(one) for one in all_seeds]
         judged = [source.truths(one) if truths is None else truths for one in all_seeds]
-    if isinstance(data, Trajectories) or source.task is None:
+    if own:
         refuse_ids(recorded[0])
     share = held_out_by_default(data, truths) if held_out is None else held_out
     recorded, spared = split_all(recorded, share)
