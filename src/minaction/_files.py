@@ -53,8 +53,12 @@ _DTYPES = {name: np.dtype(dtype) for dtype, name in _DTYPE_NAMES.items()}
 
 @contextlib.contextmanager
 def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Write to a temporary file, and rename it to `path` only if the block succeeds."""
-    path = Path(path)
+    """Write to a temporary file, and rename it to `path` only if the block succeeds.
+
+    Where `path` is a link, what it leads to is written; pipes and devices are refused.
+    """
+    path = Path(os.path.realpath(path))
+    check_regular(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_abandoned(path.parent, re.escape(path.name))
@@ -159,18 +163,17 @@ def append_json_lines(path: Path, rows: Iterable[Any], keep: Iterable[Any] = ())
 def read_json_lines(path: Path, kind: type[Read]) -> list[Read]:
     """The lines of a file that `append_json_lines` wrote; empty if there is no file.
 
-    An incomplete last line, left by a full disk or another program, is ignored.
+    A last line that cannot be read, left by a full disk or another program, is ignored.
     """
     rows: list[Read] = []
     check_regular(path)
     try:
-        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-        for line in lines:
-            torn = not line.endswith(b"\n")
+        lines = path.read_bytes().splitlines() if path.exists() else []
+        for k, line in enumerate(lines):
             try:
                 rows.append(msgspec.json.decode(line, type=kind))
             except (ValueError, RecursionError):
-                if line.strip() and not torn:
+                if line.strip() and k < len(lines) - 1:
                     raise
     except (OSError, ValueError, RecursionError) as error:
         raise _not_as_written(f"Line {len(rows) + 1} of {path}", error) from error
