@@ -9,12 +9,13 @@ from multiprocessing.connection import wait
 
 
 def end_with_parent() -> None:
-    """End this process, which multiprocessing started, when its parent ends, even if that is killed.
+    """End this process when its parent ends, even if that is killed; nothing for one that multiprocessing did not start.
 
     Otherwise a worker waits forever for work that nobody will send.
     """
     parent = multiprocessing.parent_process()
-    assert parent is not None
+    if parent is None:
+        return
     if not parent.is_alive():
         os._exit(1)
     threading.Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()

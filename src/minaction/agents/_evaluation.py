@@ -185,13 +185,9 @@ def check_spaces(agent: Agent, environment: Any, name: str) -> None:
 _held: tuple[Agent, Any] | None = None
 
 
-def _start_worker(path: str, environment: str) -> None:
-    end_with_parent()
-    _start(path, environment)
-
-
 def _start(path: str, environment: str) -> None:
     global _held
+    end_with_parent()
     _held = Agent.load(path), make_environment(environment)
 
 
@@ -211,7 +207,7 @@ def _results(agent: Agent, environment: str, jobs: list[tuple[int, int]], seed: 
             yield from map(_run, numbered)
             return
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, context, initializer=_start_worker, initargs=(path, environment)) as pool:
+        with ProcessPoolExecutor(workers, context, initializer=_start, initargs=(path, environment)) as pool:
             yield from pool.map(_run, numbered)
 
 
