@@ -9,7 +9,7 @@ from multiprocessing.connection import wait
 
 
 def end_with_parent() -> None:
-    """End this process when its parent ends, even if that is killed; nothing for one that multiprocessing did not start.
+    """End this process, if multiprocessing started it, when its parent ends, even if that is killed.
 
     Otherwise a worker waits forever for work that nobody will send.
     """
