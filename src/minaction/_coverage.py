@@ -37,9 +37,8 @@ class Coverage:
     def of(cls, data: Trajectories) -> Coverage:
         """A sample of `data`: every distinct state if there are few, otherwise random ones."""
         random = np.random.default_rng(0)
-        rows = random.permutation(data.num_states)[
-            : min(_GLANCE, max(100, _GLANCE_NUMBERS // int(np.prod(data.state_shape))))
-        ]
+        glance = min(_GLANCE, max(100, _GLANCE_NUMBERS // int(np.prod(data.state_shape))))
+        rows = random.choice(data.num_states, min(glance, data.num_states), replace=False)
         seen = read_rows(data.states, rows)
         _, first = np.unique(flat(seen), axis=0, return_index=True)
         seen = seen[np.sort(first)]  # in the order in which they were drawn

@@ -256,19 +256,20 @@ class Driver:
     def _without_diverged(self, terms: dict[str, np.ndarray]) -> Iterator[Event]:
         for one in list(self._going):
             if not np.isfinite(terms["loss"][one.replicas]).all():
-                yield self._given_up(one, "The loss")
+                yield self._given_up(one, "The loss became infinite or NaN")
 
     def _without_broken(self, models: list[DistanceModel]) -> Iterator[Event]:
         """The loss is from before the last update, and a broken model must not replace a good checkpoint."""
         for one in list(self._going):
-            if not all(_is_finite(model, data) for model, data in zip(models[one.replicas], one.data, strict=True)):
-                yield self._given_up(one, "The distance")
+            found = (_what_broke(model, data) for model, data in zip(models[one.replicas], one.data, strict=True))
+            if what := next(filter(None, found), None):
+                yield self._given_up(one, f"The distance became {what}")
 
     def _given_up(self, one: Training, what: str) -> Diverged:
         self._going.remove(one)
         step = self._trainer.step
         error = InputError(
-            f"{what} became infinite or NaN by step {step:,}; lower the learning rate (--set learning_rate=3e-5) or "
+            f"{what} by step {step:,}; lower the learning rate (--set learning_rate=3e-5) or "
             "check the data for extreme values."
         )
         return Diverged(one, step, error)
@@ -357,10 +358,14 @@ def _by_data(
         yield one.data[own[0]], held_out[own[0]], [models[k] for k in own]
 
 
-def _is_finite(model: DistanceModel, data: Trajectories) -> bool:
-    """Whether all weights, and distances between some of the recorded states, are finite."""
-    if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model.network)):
-        return False
+def _what_broke(model: DistanceModel, data: Trajectories) -> str | None:
+    """What is wrong with the weights, or with distances between some of the recorded states; None if nothing is."""
     some = np.linspace(0, data.num_states - 1, 16, dtype=int)
     states = np.asarray(data.states[some])
-    return bool(np.isfinite(model.distance(states, states[::-1])).all())
+    found = np.asarray(model.distance(states, states[::-1]))
+    finite = all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model.network)) and np.isfinite(found).all()
+    if not finite:
+        return "infinite or NaN"
+    differ = (states != states[::-1]).reshape(len(states), -1).any(axis=1)
+    # Both ways are among them, of which one may be 0 where the other is not.
+    return "0 between all recorded states" if differ.any() and not found[differ].any() else None
