@@ -138,6 +138,14 @@ def quasimetric(o: Operations, description: Description, weights: Weights) -> Ca
     raise InputError(f"The quasimetric {name!r} cannot be run here: {_KNOWN_BY}.")
 
 
+def policy(o: Operations, hidden: Sequence[int], weights: Weights) -> Callable[[Array, Array], Array]:
+    """An agent's numbers, or scores of its choices, for rows of states and of subgoals."""
+    mean, scale, subgoal = weights["scale.mean"], weights["scale.scale"], weights["subgoal"]
+    described = {"hidden": hidden, "activation": "gelu", "layer_norm": False}
+    perceptron = _perceptron(o, described, weights, "perceptron")
+    return lambda states, goals: perceptron(o.join([(states - mean) / scale, (goals - states) @ subgoal]))
+
+
 def _perceptron(o: Operations, description: Description, weights: Weights, at: str) -> Callable[[Array], Array]:
     depth = len(description["hidden"])
     *hidden, (last_weight, last_bias) = (

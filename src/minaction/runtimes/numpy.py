@@ -22,6 +22,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from . import _formulas
+from ._acting import Acting
+from ._agent_file import StoredAgent, read_agent
 from ._file import Stored, fitting, read
 from ._states import as_rows
 
@@ -39,6 +41,24 @@ def load(path: str | Path) -> NumpyModel:
         nowhere = np.zeros(stored.state_shape, stored.state_dtype)
         model.distance(nowhere, nowhere)  # what does not fit is refused here, not later
     return model
+
+
+def load_agent(path: str | Path) -> NumpyAgent:
+    """Read an agent file that `Agent.save` or `minaction agent train` wrote.
+
+    >>> import minaction as ma
+    >>> data = ma.read("cliffwalking", episodes=50, keep_actions=True)
+    >>> agent = ma.fit_agent(data, ma.fit(data, steps=2, progress=False), steps=2, progress=False)
+    >>> agent.save("/tmp/minaction-numpy-agent.safetensors")
+    >>> load_agent("/tmp/minaction-numpy-agent.safetensors").act(data.states[0], data.states[5]) in range(4)
+    True
+    """
+    stored = read_agent(path)
+    with fitting(path):
+        agent = NumpyAgent(stored)
+        nowhere = np.zeros(stored.model.state_shape, stored.model.state_dtype)
+        agent.towards(nowhere, nowhere)
+    return agent
 
 
 class NumpyModel:
@@ -127,6 +147,20 @@ class NumpyModel:
                 block = (slice(top, top + height), slice(left, left + width))
                 found[block] = self._measure(x[block[0], None], y[None, block[1]])
         return found
+
+
+class NumpyAgent(Acting):
+    """Acts to reach goals as `minaction.Agent` does; the ways to a new goal take a few tenths of a second to find."""
+
+    def __init__(self, stored: StoredAgent) -> None:
+        self.model, self.roadmap, self.lookahead = NumpyModel(stored.model), stored.roadmap, stored.lookahead
+        self._stored = stored
+        self._policy = _formulas.policy(_OPERATIONS, stored.hidden, stored.weights)
+
+    def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
+        """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
+        rows = (self._stored.as_rows(side)[0] for side in (observation, subgoal))
+        return self._stored.decode(self._policy(*rows)[0])
 
 
 class _Operations:
