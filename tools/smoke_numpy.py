@@ -1,4 +1,4 @@
-"""What a process with NumPy and safetensors alone must be able to do with a model and an agent that another one saved."""
+"""What a process with NumPy and safetensors alone must be able to do with a model and an agent saved by another."""
 
 import importlib.util
 import json
