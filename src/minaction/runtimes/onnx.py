@@ -278,20 +278,15 @@ class _Graph:
     def rows(self, x: _Value) -> _Value:
         return self.node("Flatten", x, axis=1)
 
-    def intervals(self, x: _Value, y: _Value) -> tuple[_Value, _Value]:
-        low, order = self.nodes("TopK", 2, x, self._whole(x.size), largest=0)
-        high = self.node("Max", low, self.node("GatherElements", y, order, axis=-1))
-        return low.of(x.size), high.of(x.size)
+    def larger(self, x: _Value, y: _Value) -> _Value:
+        return self.node("Max", x, y).of(x.size)
+
+    def sorted(self, x: _Value) -> _Value:
+        return self.nodes("TopK", 2, x, self._whole(x.size), largest=0)[0].of(x.size)
 
     def covered(self, low: _Value, high: _Value) -> _Value:
-        """ONNX has no running maximum: of the two numbers up to every j, of the four, of the eight, and so on."""
-        reach = self.join([self._slice(low, 0, 1), self._slice(high, 0, high.size - 1)])
-        step = 1
-        while step < high.size:
-            further = self.node("Max", self._slice(reach, step, high.size), self._slice(reach, 0, high.size - step))
-            reach = self.join([self._slice(reach, 0, step), further])
-            step *= 2
-        return self.node("Max", low, reach)
+        after = self.node("Max", self._slice(low, 1, low.size), self._slice(high, 0, high.size - 1))
+        return self.join([self._slice(low, 0, 1), after])
 
     def _slice(self, x: _Value, start: int, end: int) -> _Value:
         return self.node("Slice", x, self._whole(start), self._whole(end), self._whole(-1))

@@ -145,6 +145,7 @@ class _Operations:
 
     relu, selu, tanh, sigmoid = map(staticmethod, (torch.relu, torch.selu, torch.tanh, torch.sigmoid))
     sin, cos, abs = map(staticmethod, (torch.sin, torch.cos, torch.abs))
+    larger = staticmethod(torch.maximum)
     exp, log, erf, sign = map(staticmethod, (torch.exp, torch.log, torch.erf, torch.sign))
 
     def at_least(self, x: torch.Tensor, least: float) -> torch.Tensor:
@@ -199,16 +200,12 @@ class _Operations:
     def transpose(self, x: torch.Tensor) -> torch.Tensor:
         return x.T
 
-    def intervals(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        low, order = torch.sort(x, dim=-1)
-        return low, torch.maximum(low, torch.take_along_dim(y, order, dim=-1))
+    def sorted(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.sort(x, dim=-1).values
 
     def covered(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
         low = low.expand_as(high)
-        if high.shape[-1] == 1:
-            return low
-        before = torch.cummax(high[..., :-1], dim=-1).values
-        return torch.cat([low[..., :1], torch.maximum(low[..., 1:], before)], dim=-1)
+        return torch.cat([low[..., :1], torch.maximum(low[..., 1:], high[..., :-1])], dim=-1)
 
 
 _OPERATIONS: Any = _Operations()
