@@ -53,6 +53,14 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
+@pytest.fixture(autouse=True)
+def _signals_as_they_were() -> Iterator[None]:
+    """The command line ignores Ctrl-C once it was pressed, since its process ends; that of the tests goes on."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _programs_of_other_modules_are_let_go() -> Iterator[None]:
     """XLA maps memory for every compiled program; a process that keeps thousands crashes at the system's limit."""
