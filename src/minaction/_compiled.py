@@ -24,7 +24,7 @@ def keep_compiled_programs() -> None:
     """Have JAX keep what it compiles from now on; without a folder that can be written, everything stays as it is."""
     import jax  # not above: tests ask for `this_machine` before JAX reads its environment
 
-    if jax.config.jax_compilation_cache_dir is not None or not jax.config.jax_enable_compilation_cache:
+    if jax.config.read("jax_compilation_cache_dir") is not None or not jax.config.read("jax_enable_compilation_cache"):
         return
     above = Path(platformdirs.user_cache_dir("minaction")) / "compiled"
     folder = above / this_machine()
