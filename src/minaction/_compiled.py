@@ -24,7 +24,8 @@ def keep_compiled_programs() -> None:
     """Have JAX keep what it compiles from now on; without a folder that can be written, everything stays as it is."""
     import jax  # not above: tests ask for `this_machine` before JAX reads its environment
 
-    if jax.config.read("jax_compilation_cache_dir") is not None or not jax.config.read("jax_enable_compilation_cache"):
+    chosen, wanted = (getattr(jax.config, f"jax_{name}") for name in ("compilation_cache_dir", "enable_compilation_cache"))
+    if chosen is not None or not wanted:
         return
     above = Path(platformdirs.user_cache_dir("minaction")) / "compiled"
     folder = above / this_machine()
