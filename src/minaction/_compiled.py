@@ -24,7 +24,8 @@ def keep_compiled_programs() -> None:
     """Have JAX keep what it compiles from now on; without a folder that can be written, everything stays as it is."""
     import jax  # not above: tests ask for `this_machine` before JAX reads its environment
 
-    chosen, wanted = (getattr(jax.config, f"jax_{name}") for name in ("compilation_cache_dir", "enable_compilation_cache"))
+    names = ("jax_compilation_cache_dir", "jax_enable_compilation_cache")
+    chosen, wanted = (getattr(jax.config, name) for name in names)
     if chosen is not None or not wanted:
         return
     above = Path(platformdirs.user_cache_dir("minaction")) / "compiled"
