@@ -7,7 +7,6 @@ mapped. It is made again when a file of the log changes.
 from __future__ import annotations
 
 import hashlib
-import re
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories
 from ._checks import naming, parsing, refuse_if_too_large
 from ._columns import Roles, TableOptions
+from ._order import by_number
 from ._tables import from_arrow
 
 SUFFIXES = (".parquet", ".pq")
@@ -39,10 +39,7 @@ def parquet_files(path: Path) -> list[Path]:
         found = [file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file()]
     except OSError:  # a folder that may not be looked into
         return []
-    return sorted(found, key=lambda file: [int(part) if part.isdigit() else part for part in _PARTS.split(file.name)])
-
-
-_PARTS = re.compile(r"(\d+)")
+    return sorted(found, key=by_number)
 
 
 def read_parquet(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
