@@ -257,6 +257,15 @@ def verified_header(path: str | Path, kind: str) -> dict[str, Any]:
     raise DamagedFile(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
 
 
+def kind_of(path: str | Path) -> str | None:
+    """What a file holds that `write_tensors` wrote, such as "model"; None of any other file."""
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            return json.loads((file.metadata() or {})["minaction"])["kind"]
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError):
+        return None
+
+
 def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
     path = Path(path)
     if not path.exists():
@@ -277,10 +286,16 @@ def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
             "`pip install --upgrade minaction`."
         )
     if found != kind:
-        raise InputError(f"{path} holds a {found}, not a {kind}; give another file.")
+        raise InputError(f"{path} holds {_article(found)} {found}, not {_article(kind)} {kind}; give another file.")
     return header
 
 
 def _unreadable(path: str | Path, kind: str) -> InputError:
     kind_of_error = DamagedFile if os.access(path, os.R_OK) else InputError
-    return kind_of_error(f"{path} is not a {kind} file of minaction, or it is truncated; write it again.")
+    return kind_of_error(
+        f"{path} is not {_article(kind)} {kind} file of minaction, or it is truncated; write it again."
+    )
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[:1] in "aeiou" else "a"

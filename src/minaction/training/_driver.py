@@ -19,7 +19,7 @@ from ..objectives import Objective, make_objective
 from ..objectives._make import suited
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories
-from ..validation import split_all, validate
+from ..validation import split_all, validate_seeds
 from ._run import Measurement, Results, Run
 from ._start import starting_models
 from ._trainer import Trainer
@@ -341,10 +341,21 @@ def _overall(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
 
 def _examine(models: Sequence[DistanceModel], one: Training) -> None:
     """Attach a sample of recorded states, and the result of validation on held-out episodes, to finished models."""
-    samples = {id(data): Coverage.of(data) for data in one.data}
-    for model, data, held_out in zip(models, one.data, one.held_out or [None] * len(models), strict=True):
-        model.recorded = samples[id(data)]
-        model.health = None if held_out is None else validate(model, held_out, data)
+    for data, held_out, own in _by_data(models, one):
+        sample = Coverage.of(data)
+        found = [None] * len(own) if held_out is None else validate_seeds(own, held_out, data)
+        for model, health in zip(own, found, strict=True):
+            model.recorded, model.health = sample, health
+
+
+def _by_data(
+    models: Sequence[DistanceModel], one: Training
+) -> Iterator[tuple[Trajectories, Trajectories | None, list[DistanceModel]]]:
+    """The models of every data set, with what was held out of it; seeds usually share one."""
+    held_out = one.held_out or [None] * len(models)
+    for first in dict.fromkeys(map(id, one.data)):
+        own = [k for k, data in enumerate(one.data) if id(data) == first]
+        yield one.data[own[0]], held_out[own[0]], [models[k] for k in own]
 
 
 def _what_broke(model: DistanceModel, data: Trajectories) -> str | None:

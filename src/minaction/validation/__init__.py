@@ -8,3 +8,4 @@ from ._split import HELD_OUT as HELD_OUT
 from ._split import split as split
 from ._split import split_all as split_all
 from ._validate import validate as validate
+from ._validate import validate_seeds as validate_seeds

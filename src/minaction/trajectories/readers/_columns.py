@@ -33,7 +33,7 @@ Missing = Literal["refuse", "drop", "split"]
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What to make of the columns of a table.
+    """What to make of the columns of a table, or of pictures.
 
     Attributes:
         episode: the column that says to which episode a row belongs; `episode` or the like if None.
@@ -43,6 +43,7 @@ class TableOptions:
         drop: columns to leave out.
         missing: what to do where a value is missing: refuse the table, drop the row, or split the episode there.
         one_hot: columns of whole numbers from 0 on that name things: each becomes as many numbers, one of them 1.
+        resize: of pictures and videos, the height and width to give them; as recorded if None.
     """
 
     episode: str | None = None
@@ -52,13 +53,22 @@ class TableOptions:
     drop: tuple[str, ...] = ()
     missing: Missing = "refuse"
     one_hot: tuple[str, ...] = ()
+    resize: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         for name in ("states", "drop", "one_hot"):
             given = getattr(self, name)
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+        if self.resize is not None:
+            object.__setattr__(self, "resize", _as_size(self.resize))
         if self.missing not in ("refuse", "drop", "split"):
             raise InputError(f"Missing values are to 'refuse', 'drop' or 'split', not {self.missing!r}.")
+
+
+def _as_size(given: object) -> tuple[int, int]:
+    if not isinstance(given, list | tuple) or len(given) != 2 or not all(isinstance(n, int) and n > 0 for n in given):
+        raise InputError(f"Pictures are resized to a height and a width, such as 64 64, not to {given!r}.")
+    return given[0], given[1]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import glob
 import hashlib
-import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories
 from ._checks import naming, parsing, refuse_if_too_large
 from ._columns import Roles, TableOptions
+from ._order import by_number
 from ._tables import from_arrow
 
 SUFFIXES = (".parquet", ".pq")
@@ -40,10 +40,7 @@ def parquet_files(path: Path) -> list[Path]:
         found = [file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file()]
     except OSError:  # a folder that may not be looked into
         return []
-    return sorted(found, key=lambda file: [int(part) if part.isdigit() else part for part in _PARTS.split(file.name)])
-
-
-_PARTS = re.compile(r"(\d+)")
+    return sorted(found, key=by_number)
 
 
 def read_parquet(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
