@@ -286,7 +286,7 @@ def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
             "`pip install --upgrade minaction`."
         )
     if found != kind:
-        raise InputError(f"{path} holds {_article(found)} {found}, not {_article(kind)} {kind}; give another file.")
+        raise InputError(f"{path} holds {_article(str(found))} {found}, not {_article(kind)} {kind}; give another file.")
     return header
 
 
