@@ -56,6 +56,7 @@ class Agent:
         self.model, self.roadmap, self.policy, self.architecture = model, roadmap, policy, architecture
         self.units, self.lookahead = units, lookahead
         self._told: bytes | None = None
+        self._stand_ins: dict[bytes, tuple[np.ndarray, float]] = {}
 
     def __repr__(self) -> str:
         nodes = "no roadmap" if self.roadmap is None else f"{len(self.roadmap.states)} nodes"
@@ -69,7 +70,8 @@ class Agent:
     def act(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """The action in a state, `observation` (D,), on the way to `goal` (D,): numbers (A,), or a choice's number.
 
-        Warns once of a goal that is far from anything recorded, or to which no recorded path leads.
+        Warns once of a goal that is far from anything recorded, or to which no recorded path leads. To such a goal it
+        goes by way of the state that is nearest to it, by the learned distance, of those to which a path leads.
         """
         way = self.way(observation, goal)
         self._warn(way, np.asarray(goal))
@@ -80,7 +82,25 @@ class Agent:
         state, target = self._checked(observation, "observation"), self._checked(goal, "goal")
         if self.roadmap is None:
             return Way(target, float(self.model.distance(state, target)), 0.0, 0.0)
-        return self.roadmap.way(state, target, self.lookahead)
+        found = self.roadmap.way(state, target, self.lookahead)
+        recorded = np.isfinite(found.remaining) and self.roadmap.holds(found.goal_off_road)
+        return found if recorded else self._detour(found, state, target)
+
+    def _detour(self, found: Way, state: np.ndarray, goal: np.ndarray) -> Way:
+        """The way to the recorded state that is nearest to the goal by the learned distance, and from there straight on."""
+        assert self.roadmap is not None
+        if not self.roadmap.holds(found.off_road):  # beyond what was recorded already
+            return found._replace(subgoal=goal)
+        key = goal.tobytes()
+        if key not in self._stand_ins:
+            nodes = self.roadmap.states[self.roadmap.reachable(state)]
+            away = self.model.pairwise(nodes, goal[None])[:, 0]
+            self._stand_ins = {key: (nodes[np.argmin(away)], float(away.min()))}
+        stand_in, beyond = self._stand_ins[key]
+        there = self.roadmap.way(state, stand_in, self.lookahead)
+        arrived = there.remaining < self.roadmap.move_time or np.isinf(there.remaining)
+        remaining = there.remaining + beyond if np.isfinite(found.remaining) else np.inf
+        return found._replace(subgoal=goal if arrived else there.subgoal, remaining=remaining)
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
@@ -105,11 +125,19 @@ class Agent:
         if self._told == goal.tobytes():
             return
         self._told = goal.tobytes()
-        if way.goal_off_road > _FAR:
+        if self.roadmap is None:
+            return
+        going = "heading for the recorded state that is nearest to it by the learned distance"
+        if way.goal_off_road > _FAR or not self.roadmap.holds(way.goal_off_road):
             far = "infinitely many" if np.isinf(way.goal_off_road) else f"{way.goal_off_road:.0f}"
-            warnings.warn(f"The goal lies {far} typical moves from anything recorded; expect to miss it.", stacklevel=3)
+            warnings.warn(
+                f"The goal lies {far} typical moves from anything recorded; {going}, and likely to miss it.",
+                stacklevel=3,
+            )
         elif np.isinf(way.remaining):
-            warnings.warn("No recorded path leads to the goal from here; it may be unreachable.", stacklevel=3)
+            warnings.warn(
+                f"No recorded path leads to the goal from here, so that it may be unreachable; {going}.", stacklevel=3
+            )
 
     def _checked(self, state: ArrayLike, what: str) -> np.ndarray:
         found = np.asarray(state)

@@ -25,6 +25,12 @@ _ROWS_AT_A_TIME = 1 << 15
 _MOST_STRETCHES = 1 << 21
 
 
+def identity_of(model: DistanceModel) -> list[Any]:
+    """What tells a model from others, so that a checkpoint is not continued with another one."""
+    made = model.provenance
+    return [made.objective, made.steps, made.seed, made.data_fingerprint]
+
+
 class Stretches(eqx.Module):
     """Pairs of states of an episode, the later one being the subgoal, and how much each counts."""
 
@@ -82,8 +88,10 @@ class SubgoalCloning(TrainingObjective):
         return PolicyArchitecture(self.actions, self.goal_inputs, self.hidden)
 
     def hyperparameters(self) -> dict[str, Any]:
-        names = ("learning_rate", "hidden", "batch_size", "horizon", "sharpness", "single_steps")
-        return {"name": self.name, **{name: getattr(self, name) for name in names}}
+        names = ("learning_rate", "hidden", "batch_size", "horizon", "sharpness", "single_steps", "goal_inputs")
+        settings = {name: getattr(self, name) for name in names}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
+        return {"name": self.name, "model": identity_of(self.model), **plain}
 
     def optimiser(self, steps: int) -> optax.GradientTransformation:
         return self.adam(optax.cosine_decay_schedule(self.learning_rate, steps))

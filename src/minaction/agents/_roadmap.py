@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import KDTree
 
+from .._mapped import read_rows
 from ..recorded import RecordedDistance
 
 _APART = 1e6  # between states that differ in an input that must agree: as good as infinitely far
@@ -54,14 +55,16 @@ class Roadmap:
     _fields: OrderedDict[bytes, _Field] = field(default_factory=OrderedDict, init=False, repr=False)
 
     @classmethod
-    def of(cls, recorded: RecordedDistance) -> Roadmap:
-        """The graph of a recording."""
+    def of(cls, recorded: RecordedDistance, states: np.ndarray, inputs: np.ndarray) -> Roadmap:
+        """The graph of a recording of `inputs` (k,), some of the numbers of the states that it was made of (N, D)."""
         graph = recorded.graph
+        counts, must_agree = np.zeros((2, states.shape[1]), bool)
+        counts[inputs], must_agree[inputs] = recorded.counts, recorded.must_agree
         return cls(
-            recorded.nodes,
+            read_rows(states, recorded.rows),
             csr_array((graph.data.astype(np.float32), graph.indices.astype(np.int32), graph.indptr), shape=graph.shape),
-            recorded.counts,
-            recorded.must_agree,
+            counts,
+            must_agree,
             recorded.unit,
             recorded.typical_time,
         )
@@ -99,6 +102,15 @@ class Roadmap:
         while to_goal.remaining[node] > max(left, 0.0):
             node = int(to_goal.following[node])
         return Way(goal if left <= 0 else self.states[node], remaining, off_road, goal_off_road)
+
+    def holds(self, off_road: float) -> bool:
+        """Whether a state so far from anything recorded is as good as recorded: in a grid, only a recorded one."""
+        return off_road <= (_WIDE if self._dense else _BESIDE)
+
+    def reachable(self, state: np.ndarray) -> np.ndarray:
+        """The nodes (m,) to which a way leads from `state` (D,)."""
+        found = dijkstra(self.graph, indices=self._doors(state)[1], min_only=True)
+        return np.flatnonzero(np.isfinite(found))
 
     def _field(self, nodes: np.ndarray) -> _Field:
         """The ways from everywhere to the nearest of some nodes; those to the last few goals are remembered."""
