@@ -87,7 +87,7 @@ class Agent:
         return found if recorded else self._detour(found, state, target)
 
     def _detour(self, found: Way, state: np.ndarray, goal: np.ndarray) -> Way:
-        """The way to the recorded state that is nearest to the goal by the learned distance, and from there straight on."""
+        """The way to the recorded state that is nearest to the goal by the learned distance, then straight on."""
         assert self.roadmap is not None
         if not self.roadmap.holds(found.off_road):  # beyond what was recorded already
             return found._replace(subgoal=goal)
@@ -127,16 +127,18 @@ class Agent:
         self._told = goal.tobytes()
         if self.roadmap is None:
             return
-        going = "heading for the recorded state that is nearest to it by the learned distance"
         if way.goal_off_road > _FAR or not self.roadmap.holds(way.goal_off_road):
             far = "infinitely many" if np.isinf(way.goal_off_road) else f"{way.goal_off_road:.0f}"
             warnings.warn(
-                f"The goal lies {far} typical moves from anything recorded; {going}, and likely to miss it.",
+                f"The goal lies {far} typical moves from anything recorded; heading for the recorded state that is "
+                "nearest to it, and likely to miss it.",
                 stacklevel=3,
             )
         elif np.isinf(way.remaining):
             warnings.warn(
-                f"No recorded path leads to the goal from here, so that it may be unreachable; {going}.", stacklevel=3
+                "No recorded path leads to the goal from here, so that it may be unreachable; heading for the recorded "
+                "state that is nearest to it by the learned distance.",
+                stacklevel=3,
             )
 
     def _checked(self, state: ArrayLike, what: str) -> np.ndarray:

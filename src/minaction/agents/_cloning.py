@@ -77,6 +77,7 @@ class SubgoalCloning(TrainingObjective):
     batch_size: int = 512
     horizon: int = 24
     sharpness: float = 3.0
+    reach: float | None = 8.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,11 +86,11 @@ class SubgoalCloning(TrainingObjective):
 
     @property
     def architecture(self) -> PolicyArchitecture:
-        return PolicyArchitecture(self.actions, self.goal_inputs, self.hidden)
+        return PolicyArchitecture(self.actions, self.goal_inputs, self.hidden, self.reach)
 
     def hyperparameters(self) -> dict[str, Any]:
-        names = ("learning_rate", "hidden", "batch_size", "horizon", "sharpness", "single_steps", "goal_inputs")
-        settings = {name: getattr(self, name) for name in names}
+        fields = "learning_rate hidden batch_size horizon sharpness single_steps reach goal_inputs"
+        settings = {name: getattr(self, name) for name in fields.split()}
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
         return {"name": self.name, "model": identity_of(self.model), **plain}
 

@@ -1,4 +1,4 @@
-"""The training of a policy: the trainer's loop with a bar, a checkpoint to go on from, and a sentence if it diverges."""
+"""The training of a policy: the trainer's loop, with a bar and a checkpoint to go on from."""
 
 from __future__ import annotations
 
