@@ -73,8 +73,10 @@ class Agent:
         Warns once of a goal that is far from anything recorded, or to which no recorded path leads. To such a goal it
         goes by way of the state that is nearest to it, by the learned distance, of those to which a path leads.
         """
+        if self.roadmap is None:
+            return self.towards(self._checked(observation, "observation"), self._checked(goal, "goal"))
         way = self.way(observation, goal)
-        self._warn(way, np.asarray(goal))
+        self._warn(self.roadmap, way, np.asarray(goal))
         return self.towards(observation, way.subgoal)
 
     def way(self, observation: ArrayLike, goal: ArrayLike) -> Way:
@@ -121,13 +123,11 @@ class Agent:
         """Read what `save` wrote to `path`. Nothing in the file is executed."""
         return cls(**read_agent(path))
 
-    def _warn(self, way: Way, goal: np.ndarray) -> None:
+    def _warn(self, roadmap: Roadmap, way: Way, goal: np.ndarray) -> None:
         if self._told == goal.tobytes():
             return
         self._told = goal.tobytes()
-        if self.roadmap is None:
-            return
-        if way.goal_off_road > _FAR or not self.roadmap.holds(way.goal_off_road):
+        if way.goal_off_road > _FAR or not roadmap.holds(way.goal_off_road):
             far = "infinitely many" if np.isinf(way.goal_off_road) else f"{way.goal_off_road:.0f}"
             warnings.warn(
                 f"The goal lies {far} typical moves from anything recorded; heading for the recorded state that is "
