@@ -17,10 +17,10 @@ from .._units import Units
 from ..errors import InputError
 from ..runtimes._acting import Acting
 from ..runtimes._agent_file import stored_agent
+from ..runtimes._roadmap import Roadmap
 from ._actions import Actions
 from ._agent_file import contents_of, read_agent, write_agent
 from ._policy import Policy, PolicyArchitecture
-from ._roadmap import Roadmap
 
 
 class Agent(Acting):

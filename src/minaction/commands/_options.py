@@ -231,6 +231,10 @@ class Agent:
     """For evaluate: OGBench's environment, such as antmaze-large-v0."""
     model: Path | None = None
     """For train: a run or a model file; by default a distance is trained first."""
+    method: Literal["roadmap", "gcbc", "qrl"] = "roadmap"
+    """For train: ours, or what others do: goal-conditioned behaviour cloning, or QRL with an actor."""
+    goal_inputs: tuple[int, ...] = ()
+    """For train: the numbers of a state that goals are about, from 0; by default those that last."""
     steps: int | None = None
     """For train: gradient steps of the agent's policy."""
     seeds: int = 1
