@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
 import shutil
 import signal
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+from minaction._compiled import this_machine
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -22,20 +21,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _compiled() -> Path:
-    """Where compiled programs are kept, apart for every processor and jaxlib: JAX may crash on those of another.
-
-    What a kill leaves half written is compiled again; see `tests/robustness/test_surroundings.py`.
-    """
-    processor = Path("/proc/cpuinfo")
-    described = processor.read_text() if processor.exists() else platform.processor()
-    features = sorted({line for line in described.splitlines() if line.startswith(("flags", "Features", "model name"))})
-    host = hashlib.sha256(repr((version("jaxlib"), features)).encode()).hexdigest()[:12]
-    return Path(__file__).parent.parent / ".pytest_cache" / f"compiled-{host}"
-
-
 # Most of the tests' time would go into compiling the same programs again in one process after the other.
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_compiled()))
+# What a kill leaves half written is compiled again; see `tests/robustness/test_surroundings.py`.
+_COMPILED = Path(__file__).parent.parent / ".pytest_cache" / f"compiled-{this_machine()}"
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 # And most of what is left, into optimising programs that run once; what trains asks for optimisation itself.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")

@@ -74,7 +74,7 @@ def read_agent(path: str | Path) -> dict[str, Any]:
             "units": Units(parts.get("units", {}).get("origin")),
             "lookahead": float(header["lookahead"]),
         }
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise InputError(
             f"{path} does not describe an agent that can be built here ({str(error).rstrip('.')}); it may come from "
             "another version."
