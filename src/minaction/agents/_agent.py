@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -17,7 +16,7 @@ from .._units import Units
 from ..errors import InputError
 from ._actions import Actions
 from ._agent_file import read_agent, write_agent
-from ._policy import Policy, PolicyArchitecture
+from ._policy import Policy, PolicyArchitecture, in_numpy
 from ._roadmap import Roadmap, Way
 
 _FAR = 6.0  # typical moves from anything recorded: a goal out there is a guess
@@ -106,13 +105,12 @@ class Agent:
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
-        here, there = (self.units.centred(np.asarray(side)[None]) for side in (observation, subgoal))
-        return self.actions.decode(np.asarray(self._policy(here, there))[0])
+        here, there = (self.units.centred(np.asarray(side)) for side in (observation, subgoal))
+        return self.actions.decode(self._policy(here, there))
 
     @cached_property
-    def _policy(self) -> Callable[[Any, Any], jax.Array]:
-        policy = self.policy  # inside compiled code: there is one row to compute, and passing weights takes longer
-        return jax.jit(lambda states, subgoals: policy(states, subgoals))
+    def _policy(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        return in_numpy(self.policy)
 
     def save(self, path: str | Path) -> None:
         """Write policy, roadmap and model to the safetensors file `path`."""
