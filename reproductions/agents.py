@@ -29,32 +29,32 @@ import numpy as np
 
 
 def train(root: Path, names: list[str], given: argparse.Namespace) -> None:
-    """Train on one data set after the other, leaving those that another process has taken."""
-    left = list(names)
+    """Carry out what nobody has taken yet and has what it needs: agents first, then what they are compared with."""
+    left = [("agent", name) for name in names] + [("others", name) for name in names if name in given.ablate]
+    left += [("qrl", name) for name in names if name in given.qrl]
+    left += [("short", name) for name in names if name in given.lookahead]
+    left += [("gcbc", name) for name in names if given.gcbc]
     while left:
-        name = next((one for one in left if recording(given, one) is not False), None)
-        if name is None:
+        job = next((one for one in left if ready(root, *one, given)), None)
+        if job is None:
             time.sleep(0.5)
             continue
-        left.remove(name)
-        folder = root / name
+        left.remove(job)
         try:
-            folder.mkdir(parents=True)
+            (root / "taken" / "-".join(job)).mkdir(parents=True)
         except FileExistsError:
             continue
-        train_on(name, folder, given)
+        train_one(*job, root / job[1], given)
 
 
-def recording(given: argparse.Namespace, name: str) -> Path | bool:
-    """The file of a recording; False where it is not there yet, True where it is made here."""
-    if given.data is None or "pointmaze" in name:
-        return True
-    path = given.data / f"{name}.safetensors"
-    return path if path.exists() else False
+def ready(root: Path, kind: str, name: str, given: argparse.Namespace) -> bool:
+    """Whether the recording is there, and the distance where it is needed."""
+    made = given.data is None or "pointmaze" in name or (given.data / f"{name}.safetensors").exists()
+    return made and (kind in ("agent", "qrl") or (root / name / "distance.safetensors").exists())
 
 
-def train_on(name: str, folder: Path, given: argparse.Namespace) -> None:
-    """Agents and baselines of one data set, and how long each part took."""
+def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> None:
+    """Agents of one kind on one data set, or other distances for ablations, and how long each part took."""
     import minaction as ma
     from minaction.agents import fit_gcbc, fit_qrl_actor
     from minaction.agents._fit import NODES, chosen_inputs, only
@@ -64,35 +64,40 @@ def train_on(name: str, folder: Path, given: argparse.Namespace) -> None:
     def lap(what: str) -> None:
         nonlocal began
         took[what], began = round(time.monotonic() - began, 1), time.monotonic()
-        (folder / "took.json").write_text(json.dumps({"states": data.num_states, "seconds": took}) + "\n")
-        print(name, what, took[what], flush=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"took-{kind}.json").write_text(json.dumps({"states": data.num_states, "seconds": took}) + "\n")
+        print(name, kind, what, took[what], flush=True)
 
-    path = recording(given, name)
-    data = ma.Trajectories.load(path) if isinstance(path, Path) else ma.read(name, keep_actions=True)
+    path = None if given.data is None else given.data / f"{name}.safetensors"
+    data = ma.Trajectories.load(path) if path is not None and path.exists() else ma.read(name, keep_actions=True)
     lap("data")
     goal_inputs = ma.get_task(name).goal_inputs
-    seeds = list(range(given.seeds))
-    model = ma.fit(data, steps=given.model_steps, name=name, held_out=0.0, progress=False)
-    model.save(folder / "distance.safetensors")
-    lap("distance")
-    recorded = ma.recorded_distance(only(data, chosen_inputs(data, goal_inputs)), max_nodes=NODES)
-    lap("roadmap")
-    told: dict[str, Any] = {"steps": given.steps, "seeds": seeds, "goal_inputs": goal_inputs, "progress": False}
-    save(folder, "agent", ma.fit_agent(data, model, recorded=recorded, **told))
-    lap("agents")
-    if name in given.ablate:
+    told: dict[str, Any] = {"seeds": list(range(given.seeds)), "goal_inputs": goal_inputs, "progress": False}
+    settings = {"steps": given.steps, "batch_size": given.batch_size}
+    if kind == "agent":
+        model = ma.fit(data, steps=given.model_steps, name=name, held_out=0.0, progress=False)
+        model.save(folder / "distance.safetensors")
+        lap("distance")
+        recorded = ma.recorded_distance(only(data, chosen_inputs(data, goal_inputs)), max_nodes=NODES)
+        lap("roadmap")
+        save(folder, kind, ma.fit_agent(data, model, recorded=recorded, **told, **settings))
+    elif kind == "others":
         for objective in ("maddist", "qrl"):
-            ma.fit(data, objective, steps=given.other_steps, name=name, held_out=0.0, progress=False).save(
-                folder / f"{objective}.safetensors"
-            )
-            lap(objective)
+            other = ma.fit(data, objective, steps=given.other_steps, name=name, held_out=0.0, progress=False)
+            other.save(folder / f"{objective}.safetensors")
         (folder / "ablate").touch()
-    if given.gcbc:
-        save(folder, "gcbc", fit_gcbc(data, model, **told))
-        lap("gcbc")
-    if name in given.qrl:
-        save(folder, "qrl", fit_qrl_actor(data, **{**told, "steps": given.other_steps, "seeds": [0]}))
-        lap("qrl actor")
+    elif kind == "short":  # for comparison: nearer subgoals in training, weighted more sharply
+        model = ma.DistanceModel.load(folder / "distance.safetensors")
+        agents = ma.fit_agent(data, model, **told, **settings, horizon=10, sharpness=10.0)
+        for agent in agents:
+            agent.lookahead = 6.0
+        save(folder, kind, agents)
+    elif kind == "gcbc":
+        model = ma.DistanceModel.load(folder / "distance.safetensors")
+        save(folder, kind, fit_gcbc(data, model, **told, **settings))
+    else:
+        save(folder, kind, fit_qrl_actor(data, **{**told, "seeds": [0]}, steps=given.other_steps))
+    lap("agents" if kind != "others" else "distances")
 
 
 def save(folder: Path, method: str, agents: list[Any]) -> None:
@@ -162,7 +167,7 @@ def evaluate(root: Path, given: argparse.Namespace) -> None:
 
 def jobs_of(path: Path, given: argparse.Namespace) -> list[tuple[Any, ...]]:
     """The episodes of an agent, or of the variants of one, with how urgent each is."""
-    from agent_ablations import VARIANTS
+    from agent_ablations import LOOKAHEADS, VARIANTS
 
     name = path.parent.name
     environment = f"{name.removeprefix('ogbench-').rsplit('-', 1)[0]}-v0"
@@ -173,9 +178,13 @@ def jobs_of(path: Path, given: argparse.Namespace) -> list[tuple[Any, ...]]:
         method, _, rest = path.stem.partition("-seed")
         seed, variants, file = int(rest), ("",), path
         episodes = given.episodes if method == "agent" else given.other_episodes
-    rank = {"agent": 0, "ablation": 1, "gcbc": 2, "qrl": 2}[method]
+    rank = {"agent": 0, "short": 1, "ablation": 1, "gcbc": 1, "qrl": 1}[method]
     found = []
     for number in range(episodes):
+        if method == "agent" and seed == 0 and name in given.lookahead and number < given.ablation_episodes:
+            variants = ("", *LOOKAHEADS)
+        elif method != "ablation":
+            variants = ("",)
         for variant in variants:
             for task in range(1, 6):
                 key = (name, variant or method, seed)
@@ -195,7 +204,7 @@ def write(out: Path, root: Path, results: dict[tuple[str, str, int], list[Any]])
         tasks = [_plain(_together(task, episodes, least)) for task in sorted({one.task for one in episodes})]
         total = _plain(_together(0, episodes, least))
         lines.append({"data": name, "method": method, "seed": seed, "total": total, "tasks": tasks})
-    took = {path.parent.name: json.loads(path.read_text()) for path in sorted(root.glob("*/took.json"))}
+    took = {str(path.relative_to(root)): json.loads(path.read_text()) for path in sorted(root.glob("*/took-*.json"))}
     write_json(out, {"training": took, "results": lines})
 
 
@@ -207,10 +216,12 @@ if __name__ == "__main__":
     parser.add_argument("--data", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int)
+    parser.add_argument("--batch-size", type=int, default=512)
     parser.add_argument("--model-steps", type=int)
     parser.add_argument("--other-steps", type=int, help="of MadDist, QRL and its actor")
     parser.add_argument("--gcbc", action="store_true")
     parser.add_argument("--qrl", nargs="*", default=[], metavar="NAME")
+    parser.add_argument("--lookahead", nargs="*", default=[], metavar="NAME", help="vary lookahead and horizon")
     parser.add_argument("--ablate", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--episodes", type=int, default=50)

@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,7 +19,7 @@ from ..runtimes._agent_file import stored_agent
 from ..runtimes._roadmap import Roadmap
 from ._actions import Actions
 from ._agent_file import contents_of, read_agent, write_agent
-from ._policy import Policy, PolicyArchitecture
+from ._policy import Policy, PolicyArchitecture, in_numpy
 
 
 class Agent(Acting):
@@ -67,13 +66,12 @@ class Agent(Acting):
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
-        here, there = (self.units.centred(np.asarray(side)[None]) for side in (observation, subgoal))
-        return self.actions.decode(np.asarray(self._policy(here, there))[0])
+        here, there = (self.units.centred(np.asarray(side)) for side in (observation, subgoal))
+        return self.actions.decode(self._policy(here, there))
 
     @cached_property
-    def _policy(self) -> Callable[[Any, Any], jax.Array]:
-        policy = self.policy  # inside compiled code: there is one row to compute, and passing weights takes longer
-        return jax.jit(lambda states, subgoals: policy(states, subgoals))
+    def _policy(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        return in_numpy(self.policy)
 
     def save(self, path: str | Path) -> None:
         """Write policy, roadmap and model to the safetensors file `path`."""

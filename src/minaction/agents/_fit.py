@@ -9,7 +9,6 @@ from typing import Any, overload
 
 import numpy as np
 
-from .._mapped import read_rows
 from .._model import DistanceModel
 from .._units import Units
 from ..errors import InputError
@@ -22,9 +21,10 @@ from ._roadmap import Roadmap
 from ._training import trained
 
 NODES = 20_000  # a file of some megabytes, and a tenth of a second to find the ways to a new goal
-_PAIRS = 2000
-_EPISODES = 100
-_MOST = 0.75  # a subgoal further ahead the policy has seldom seen; a nearer one tells less of the direction
+# A subgoal further ahead lets an ant cut corners and fall over: a first agent of antmaze-medium-navigate reached 34 of
+# 40 goals with subgoals 10.6 steps ahead, 39 with 5.3, and 31 with 17; all failures on its back. A nearer one tells
+# less of the direction: recorded under heavy noise, an ant hardly moved with 1.9, and twice as fast with 3.3.
+_AHEAD = 0.22  # of the horizon
 
 
 @overload
@@ -110,7 +110,7 @@ def fit_agent(
     policies = trained(objective, data, steps=steps, seeds=all_seeds, checkpoint=checkpoint, progress=progress)
     roadmap, units = Roadmap.of(recorded, data.states, inputs), Units.of(data)
     # Where states repeat, what leads to the next one was recorded; elsewhere a policy is surer of its direction.
-    lookahead = recorded.typical_time if recorded.repeats else _lookahead(data, objective)
+    lookahead = recorded.typical_time if recorded.repeats else _AHEAD * objective.horizon * units.time
     agents = [Agent(model, roadmap, policy, objective.architecture, units, lookahead) for policy in policies]
     return agents[0] if seeds is None else agents
 
@@ -135,11 +135,3 @@ def chosen_inputs(data: Trajectories, goal_inputs: Sequence[int] | None) -> np.n
 def only(data: Trajectories, inputs: np.ndarray) -> Trajectories:
     """The recording of some of the numbers of its states."""
     return data if len(inputs) == data.state_shape[0] else replace(data, states=data.states[:, inputs], columns=())
-
-
-def _lookahead(data: Trajectories, objective: SubgoalCloning) -> float:
-    """How far most of the stretches lead that the policy learned from, by the learned distance."""
-    stretches = objective.tables(data[: min(_EPISODES, len(data))])
-    some = np.random.default_rng(0).integers(0, len(stretches.first), _PAIRS)
-    first, last = (read_rows(data.states, np.asarray(rows)[some]) for rows in (stretches.first, stretches.last))
-    return float(np.quantile(objective.model.distance(first, last), _MOST))

@@ -13,7 +13,7 @@ For a robot, a server or a notebook without JAX: `pip install --no-deps minactio
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -149,13 +149,18 @@ class NumpyModel:
         return found
 
 
+def policy(hidden: Sequence[int], weights: dict[str, np.ndarray]) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """An agent's local policy, for rows of states and of subgoals, both float32 (n, D)."""
+    return _formulas.policy(_OPERATIONS, hidden, weights)
+
+
 class NumpyAgent(Acting):
     """Acts to reach goals as `minaction.Agent` does; the ways to a new goal take a few tenths of a second to find."""
 
     def __init__(self, stored: StoredAgent) -> None:
         self.model, self.roadmap, self.lookahead = NumpyModel(stored.model), stored.roadmap, stored.lookahead
         self._stored = stored
-        self._policy = _formulas.policy(_OPERATIONS, stored.hidden, stored.weights)
+        self._policy = policy(stored.hidden, stored.weights)
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
