@@ -26,6 +26,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _COMPILED = Path(__file__).parent.parent / ".pytest_cache" / f"compiled-{this_machine()}"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+# And most of what is left, into optimising programs that run once; what trains asks for optimisation itself.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 from jaxtyping import install_import_hook  # noqa: E402 (after the environment is set)
 
@@ -42,13 +44,23 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _programs_of_other_modules_are_let_go() -> Iterator[None]:
-    """XLA maps memory for every compiled program; a process that keeps thousands crashes at the system's limit."""
+@pytest.fixture(autouse=True)
+def _signals_as_they_were() -> Iterator[None]:
+    """The command line ignores Ctrl-C once it was pressed, since its process ends; that of the tests goes on."""
+    before = signal.getsignal(signal.SIGINT)
     yield
-    import jax  # which reads the environment, set above, as it is imported
+    signal.signal(signal.SIGINT, before)
 
-    jax.clear_caches()
+
+@pytest.fixture(scope="module", autouse=True)
+def _programs_are_let_go_in_time() -> Iterator[None]:
+    """XLA maps memory for every compiled program, three times; at the system's limit, 65,530, a process crashes."""
+    yield
+    mapped = Path("/proc/self/maps")
+    if mapped.exists() and mapped.read_bytes().count(b"\n") > 20_000:
+        import jax  # which reads the environment, set above, as it is imported
+
+        jax.clear_caches()
 
 
 @pytest.fixture

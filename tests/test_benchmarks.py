@@ -104,11 +104,11 @@ def test_mapped_data_trains_in_little_memory_and_leaves_nothing_behind(tmp_path:
 
 @pytest.mark.slow
 def test_a_log_of_several_files_is_read_and_trained_on_mapped(tmp_path: Path) -> None:
-    options = large_log.Options(rows=300_000, files=3, objective="maddist", seconds=1, folder=tmp_path)
+    options = large_log.Options(rows=300_000, files=3, objective="maddist", seconds=1, steps=2, folder=tmp_path)
     found = large_log.main(options)
     assert found["mapped_bytes"] > 300_000 * 24
     assert found["steps_per_second"] > 0
-    assert found["peak_resident_bytes"] < large_log.MOST_RESIDENT
+    assert max(found["peak_resident_bytes"], found["peak_resident_of_command"]) < large_log.MOST_RESIDENT
     assert list(tmp_path.iterdir()) == []
 
 

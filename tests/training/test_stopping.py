@@ -37,8 +37,8 @@ def test_the_learning_rate_has_fallen_at_every_pause_and_rises_after_it() -> Non
 def test_a_score_has_stalled_when_it_gains_too_little_on_average() -> None:
     assert not has_stalled([])
     assert not has_stalled([[0.5]])
-    assert not has_stalled([[0.5, 0.1], [0.4, 0.1]])
-    assert has_stalled([[0.9, 0.9], [0.5, 0.1], [0.4, 0.2]])
+    assert not has_stalled([[0.4, 0.9], [0.5, 0.9]])
+    assert has_stalled([[0.1, 0.1], [0.4, 0.9], [0.5, 0.8]])
     assert not has_stalled([[None], [None]]), "without held-out episodes nobody knows"
 
 
