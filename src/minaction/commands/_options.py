@@ -56,7 +56,8 @@ class Train(Table):
     objective: str | None = None
     """What to minimise; `minaction objectives` lists the choices. pathdist by default, or that of --start-from."""
     steps: int | None = None
-    """Number of gradient steps; the objective's own default if not given."""
+    """Number of gradient steps. If not given, the objective's own default; pathdist then stops earlier if held-out
+    episodes show no further gain."""
     seeds: int = 1
     """How many seeds to train side by side."""
     first_seed: int = 0
