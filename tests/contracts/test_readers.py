@@ -44,6 +44,17 @@ def _parquet(path: Path) -> None:
     parquet.write_table(arrow.table(columns), path)
 
 
+def _video(path: Path) -> None:
+    av = pytest.importorskip("av")
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("mpeg4", rate=25)
+        stream.height, stream.width, stream.pix_fmt = 32, 32, "yuv420p"
+        for shade in range(0, 240, 20):
+            frame = av.VideoFrame.from_ndarray(np.full((32, 32, 3), shade, np.uint8), format="rgb24")
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+
+
 FILES: dict[str, Callable[[Path], None]] = {
     "safetensors": _safetensors,
     "npz": _npz,
@@ -51,11 +62,12 @@ FILES: dict[str, Callable[[Path], None]] = {
     "hdf5": _hdf5,
     "csv": _csv,
     "parquet": _parquet,
+    "video": _video,
 }
 
 
 def test_every_reader_of_files_is_among_them() -> None:
-    assert set(READERS) == {*FILES, "minari", "lerobot"}  # which read folders; tests/trajectories has them
+    assert set(READERS) == {*FILES, "minari", "lerobot", "images"}  # which read folders; tests/trajectories has them
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +17,6 @@ from ..encoders._perceptron import Perceptron
 from ..errors import InputError
 from ..trajectories import shape_in_words
 from ._actions import Actions
-
-_GELU = np.float32(np.sqrt(2 / np.pi))
 
 
 class Policy(eqx.Module):
@@ -42,23 +39,6 @@ class Policy(eqx.Module):
     def deviation(self) -> Float[Array, " size"]:
         """How far recorded actions lie around the policy's."""
         return jnp.exp(self.log_deviation)
-
-
-def in_numpy(policy: Policy) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """The same policy for a single state and subgoal, both (D,): faster than compiled code, and nothing is compiled."""
-    mean, scale, reach = (np.asarray(part) for part in (policy.scale.mean, policy.scale.scale, policy.reach))
-    inputs = np.asarray(policy.goal_inputs)
-    layers = [(np.asarray(layer.weight), np.asarray(layer.bias)) for layer in policy.perceptron.layers]
-
-    def act(state: np.ndarray, subgoal: np.ndarray) -> np.ndarray:
-        state, subgoal = state.astype(np.float32), subgoal.astype(np.float32)
-        x = np.concatenate([(state - mean) / scale, (subgoal - state)[inputs] / reach])
-        for weight, bias in layers[:-1]:
-            x = x @ weight + bias
-            x = 0.5 * x * (1 + np.tanh(_GELU * (x + 0.044715 * x * x * x)))
-        return x @ layers[-1][0] + layers[-1][1]
-
-    return act
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ Device = Literal["auto", "cpu", "gpu"]
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """How to read the columns of a table (.csv, .parquet)."""
+    """How to read the columns of a table (.csv, .parquet), or pictures."""
 
     episode: str | None = None
     """Of a table, as the next five: the column that identifies the episode; `episode` or the like by default."""
@@ -29,6 +29,8 @@ class Table:
     """What to do with a missing value: refuse the table, drop the row, or split the episode there."""
     one_hot: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
     """Columns of whole numbers that name things (ids, modes): each becomes as many numbers, one of them 1."""
+    resize: Annotated[tuple[int, int] | None, arg(metavar="HEIGHT WIDTH")] = None
+    """The size to give pictures and videos; that of the recording by default."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,16 @@ class Train(Table):
       minaction train cliffwalking --objective maddist --steps 50000
       minaction train cliffwalking --objective maddist --set separation_weight=5 encoder.fourier=64
       minaction train log.csv --episode run_id --time stamp --states x y heading --missing split
+      minaction train clip.mp4 --resize 64 64
       minaction train MountainCar-v0 --policy random --episodes 300
       minaction train new_log.csv --start-from runs/log-pathdist --steps 1000
       minaction train cliffwalking --set quasimetric=iqe quasimetric.component_size=8 encoder.hidden=256,256
     """
 
     data: Positional[str]
-    """A task (see `minaction tasks`), a file (.npz, .npy, .csv, .parquet, .hdf5, .safetensors), the folder of a LeRobot
-    or Minari data set or of Parquet files, or a Gymnasium id with --policy."""
+    """A task (see `minaction tasks`), a file (.npz, .npy, .csv, .parquet, .hdf5, .safetensors), a video,
+    the folder of a LeRobot or Minari data set, of Parquet files, of videos or of pictures, or a Gymnasium id with
+    --policy."""
     objective: str | None = None
     """What to minimise; `minaction objectives` lists the choices. pathdist by default, or that of --start-from."""
     steps: int | None = None
@@ -137,22 +141,23 @@ class Progress(Table):
 
 @dataclass(frozen=True)
 class Export:
-    """Write a model as an ONNX graph or as an offline page, which answer without this package.
+    """Write a model as an ONNX graph or as an offline page, or an agent's policy as an ONNX graph.
 
     For example
       minaction export runs/cliffwalking-maddist model.onnx
       minaction export runs/cliffwalking-maddist page.html
       minaction export runs/cliffwalking-maddist encoder.onnx --part encoder --seed 2
+      minaction export agents/pointmaze-medium agent.onnx
     """
 
     run: Positional[Path]
-    """Folder of a run, or a model file."""
+    """Folder of a run or of agents, a model file, or an agent file."""
     output: Positional[Path]
     """The .onnx or .html file to write; a page holds up to 500 recorded states."""
     part: Literal["distance", "encoder", "quasimetric"] = "distance"
     """distance: of two states; encoder: states to embeddings; quasimetric: the distance of two embeddings."""
     seed: int | None = None
-    """The seed whose model to export; the run's first seed by default."""
+    """The seed whose model or agent to export; the first one by default."""
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,7 @@ class NoisyGridPixels(PixelTask):
     """Real-valued positions before a background that flickers: fresh noise in every pixel of every frame."""
 
     base: NoisyGridTask = field(default_factory=NoisyGridTask)
+    recipe_version: int | str = 2
     noise: float = _FRAME_NOISE
 
     @property
@@ -128,8 +129,9 @@ class NoisyGridPixels(PixelTask):
     @property
     def _camera(self) -> Camera:
         side = self.base.world.columns
-        room = MazeLayout("room", np.zeros((side, side), bool), 1.0, (0.5, 0.5), 1, 0.0)
-        return Camera(room, side * _PIXELS_PER_CELL)
+        # Without walls around it, half of an agent at the edge would be out of sight.
+        walls = np.pad(np.zeros((side, side), bool), 1, constant_values=True)
+        return Camera(MazeLayout("room", walls, 1.0, (-0.5, -0.5), 1, 0.0), len(walls) * _PIXELS_PER_CELL)
 
     def draw(self, states: np.ndarray, random: np.random.Generator, out: np.ndarray) -> None:
         """The agent as a disc, and noise."""
@@ -202,7 +204,7 @@ TASKS: dict[str, Task] = {
         GridPixels("cliffwalking-pixels", "CliffWalking as images of 16 x 48", CliffWalkingTask()),
         GridPixels("keydoor-gridworld-pixels", "KeyDoorGridWorld as images of 52 x 52", KeyDoorTask()),
         NoisyGridPixels(
-            "noisy-gridworld-pixels", "NoisyGridWorld as images of 52 x 52 with a noisy background", NoisyGridTask()
+            "noisy-gridworld-pixels", "NoisyGridWorld as images of 60 x 60 with a noisy background", NoisyGridTask()
         ),
         NoisyGridPixels(
             "noisy-gridworld-clean-pixels", "the same before a still background", NoisyGridTask(), noise=0.0

@@ -48,20 +48,22 @@ def read(
     drop: Sequence[str] = (),
     missing: Literal["refuse", "drop", "split"] = "refuse",
     one_hot: Sequence[str] = (),
+    resize: tuple[int, int] | None = None,
     policy: str | None = None,
 ) -> Trajectories:
     """Recorded episodes by name: of a task, of a file, of a Minari data set, or of a Gymnasium environment.
 
     Files may be `.safetensors` (ours), `.npz` and `.npy` (plain or in OGBench's layout), `.hdf5` (D4RL's layout),
     `.csv` and `.parquet` (logs with a column `episode`), folders of Minari and LeRobot data sets or of Parquet files,
-    and those of any other `Reader` installed.
+    videos (`.mp4` and others; one per episode in a folder), folders of pictures (one folder, or one per episode), and
+    those of any other `Reader` installed.
 
     Args:
         source: the name of a task, whose data is made and cached; a path; a Minari id (`minari:ID` downloads it if
             necessary); or, with `policy`, the id of a Gymnasium environment.
         keep_actions: whether to keep the actions, which planning needs.
-        memory_map: whether to leave the states in the file and read them as they are used; for `.safetensors`, `.npy`
-            and tasks.
+        memory_map: whether to leave the states in the file and read them as they are used; for `.safetensors`, `.npy`,
+            Parquet, videos, pictures and tasks.
         seed: that a task's data is made with.
         episodes: how many episodes of a task to make, or how many of a file to keep from its beginning; all if None.
         progress: called with the number of episodes made so far and of all.
@@ -73,13 +75,14 @@ def read(
         drop: columns to leave out.
         missing: what to do where a value is missing: "refuse" the table, "drop" the row, or "split" the episode there.
         one_hot: columns of whole numbers from 0 on that name things: each becomes as many numbers, one of them 1.
+        resize: of pictures and videos, the height and width to give them; as recorded if None.
         policy: "random" acts in the environment for `episodes` episodes, 100 by default.
 
     >>> import minaction as ma
     >>> ma.read("cliffwalking", episodes=3).num_episodes
     3
     """
-    options = TableOptions(episode, time, unit, tuple(states), tuple(drop), missing, tuple(one_hot))
+    options = TableOptions(episode, time, unit, tuple(states), tuple(drop), missing, tuple(one_hot), resize)
     table = None if options == TableOptions() else options
     if not isinstance(source, str | Path):
         raise InputError(f"A {type(source).__name__} is not the name of a task or a file; give text or a path.")

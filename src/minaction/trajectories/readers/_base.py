@@ -73,6 +73,23 @@ class Reader(ABC):
         """
 
 
+class ImageReader(Reader):
+    """A reader of pictures, which can give them another size."""
+
+    mappable = True
+
+    @abstractmethod
+    def read(
+        self,
+        path: Path,
+        *,
+        keep_actions: bool = False,
+        memory_map: bool = False,
+        resize: tuple[int, int] | None = None,
+    ) -> Trajectories:
+        """The frames at `path`, with the height and width `resize`, or as recorded if None."""
+
+
 class TableReader(Reader):
     """A reader of tables, which lets a person say what each column is."""
 

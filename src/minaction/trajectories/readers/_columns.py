@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import InputError, unknown_name
 from .._dataset import Trajectories
+from .._ids import are_ids, some_steps
 from ._checks import list_names
 from ._layouts import offsets_from_ids
 
@@ -32,7 +33,7 @@ Missing = Literal["refuse", "drop", "split"]
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What to make of the columns of a table.
+    """What to make of the columns of a table, or of pictures.
 
     Attributes:
         episode: the column that says to which episode a row belongs; `episode` or the like if None.
@@ -42,6 +43,7 @@ class TableOptions:
         drop: columns to leave out.
         missing: what to do where a value is missing: refuse the table, drop the row, or split the episode there.
         one_hot: columns of whole numbers from 0 on that name things: each becomes as many numbers, one of them 1.
+        resize: of pictures and videos, the height and width to give them; as recorded if None.
     """
 
     episode: str | None = None
@@ -51,13 +53,22 @@ class TableOptions:
     drop: tuple[str, ...] = ()
     missing: Missing = "refuse"
     one_hot: tuple[str, ...] = ()
+    resize: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         for name in ("states", "drop", "one_hot"):
             given = getattr(self, name)
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+        if self.resize is not None:
+            object.__setattr__(self, "resize", _as_size(self.resize))
         if self.missing not in ("refuse", "drop", "split"):
             raise InputError(f"Missing values are to 'refuse', 'drop' or 'split', not {self.missing!r}.")
+
+
+def _as_size(given: object) -> tuple[int, int]:
+    if not isinstance(given, list | tuple) or len(given) != 2 or not all(isinstance(n, int) and n > 0 for n in given):
+        raise InputError(f"Pictures are resized to a height and a width, such as 64 64, not to {given!r}.")
+    return given[0], given[1]
 
 
 @dataclass(frozen=True)
@@ -157,6 +168,8 @@ def assemble(
         times = np.arange(len(ids), dtype=np.float64)  # steps go on being counted over the rows that are dropped
     states = [replace(column, values=column.values[rows]) for column in states]
     states = [_one_hot(column) if column.name in roles.ids else column for column in states]
+    if not roles.options.states:
+        _refuse_ids(states, offsets)
     single = all(column.single for column in states)
     return Trajectories.from_flat(
         np.concatenate([column.values for column in states], axis=1, dtype=np.float32 if single else np.float64),
@@ -180,6 +193,16 @@ def _one_hot(column: Column) -> Column:
     rows[np.arange(len(ids)), ids[:, 0].astype(np.int64)] = 1.0
     labels = tuple(f"{column.name}={k}" for k in range(count))
     return replace(column, values=rows, single=True, labels=labels)
+
+
+def _refuse_ids(states: list[Column], offsets: np.ndarray) -> None:
+    if len(states) == 1 and are_ids(*some_steps(states[0].values, offsets)):
+        name = states[0].name
+        raise InputError(
+            f"The column {name!r} holds ids: whole numbers, and those that follow each other in value do not in time. "
+            f"One-hot encode it (--one-hot {name}), or give what it stands for (row and column, say); if it does "
+            f"measure something, say so (--states {name})."
+        )
 
 
 def _refuse_text(columns: list[Column], where: Callable[[int], str]) -> None:

@@ -8,13 +8,16 @@ from pathlib import Path
 from ...errors import InputError
 from .._dataset import Trajectories
 from ._arrays import read_npy, read_npz
-from ._base import Reader, TableReader
+from ._base import ImageReader, Reader, TableReader
 from ._columns import TableOptions
 from ._d4rl import read_hdf5
+from ._image_folder import is_image_folder, read_image_folder
 from ._lerobot import is_lerobot, read_lerobot
 from ._minari import minari_folder, read_minari
 from ._parquet import SUFFIXES, map_parquet, parquet_files, read_parquet
 from ._tables import read_csv
+from ._video import SUFFIXES as VIDEOS
+from ._video import read_video, video_files
 
 
 class Safetensors(Reader):
@@ -144,4 +147,54 @@ class LeRobot(TableReader):
         return read_lerobot(path, keep_actions, table)
 
 
-FORMATS: tuple[Reader, ...] = (Safetensors(), Npz(), Npy(), Hdf5(), Csv(), Minari(), LeRobot(), Parquet())
+class Video(ImageReader):
+    """A video, or a folder of them, one per episode."""
+
+    name = "video"
+    suffixes = VIDEOS
+
+    def takes_folder(self, path: Path) -> bool:
+        return path.is_dir() and bool(video_files(path))
+
+    def read(
+        self,
+        path: Path,
+        *,
+        keep_actions: bool = False,
+        memory_map: bool = False,
+        resize: tuple[int, int] | None = None,
+    ) -> Trajectories:
+        return read_video(path, resize, memory_map)
+
+
+class ImageFolder(ImageReader):
+    """A folder of pictures, or a folder of such folders, one per episode."""
+
+    name = "images"
+
+    def takes_folder(self, path: Path) -> bool:
+        return is_image_folder(path)
+
+    def read(
+        self,
+        path: Path,
+        *,
+        keep_actions: bool = False,
+        memory_map: bool = False,
+        resize: tuple[int, int] | None = None,
+    ) -> Trajectories:
+        return read_image_folder(path, resize, memory_map)
+
+
+FORMATS: tuple[Reader, ...] = (
+    Safetensors(),
+    Npz(),
+    Npy(),
+    Hdf5(),
+    Csv(),
+    Minari(),
+    LeRobot(),
+    Parquet(),
+    Video(),
+    ImageFolder(),
+)

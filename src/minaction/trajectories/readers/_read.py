@@ -7,7 +7,7 @@ from pathlib import Path
 from ..._files import check_regular
 from ...errors import InputError
 from .._dataset import Trajectories
-from ._base import READERS, Reader, TableReader
+from ._base import READERS, ImageReader, Reader, TableReader
 from ._columns import TableOptions
 
 
@@ -20,6 +20,11 @@ def read_file(
     reader = _reader_for(path)
     if memory_map and not reader.mappable:
         raise InputError(f"{path} cannot be memory-mapped; convert it to .safetensors first.")
+    resize = None if table is None else table.resize
+    if isinstance(reader, ImageReader) and (table is None or table == TableOptions(resize=resize)):
+        return reader.read(path, keep_actions=keep_actions, memory_map=memory_map, resize=resize)
+    if resize is not None:
+        raise InputError(f"{path} cannot be resized, as videos and folders of pictures can; leave it out (--resize).")
     if isinstance(reader, TableReader):
         return reader.read(path, keep_actions=keep_actions, memory_map=memory_map, table=table)
     if table is not None:
@@ -43,7 +48,8 @@ def _reader_for(path: Path) -> Reader:
             return reader
     if path.is_dir():
         raise InputError(
-            f"{path} is a folder but no data set of Minari or LeRobot, and holds no Parquet files; give a file."
+            f"{path} is a folder but no data set of Minari or LeRobot, and holds no Parquet files, videos or pictures; "
+            "give a file."
         )
     for reader in readers:
         if path.suffix.lower() in reader.suffixes:

@@ -1,0 +1,69 @@
+"""Folders of pictures: one folder with the frames of one episode, or a folder of such folders, one per episode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import InputError
+from .._dataset import Trajectories
+from ._checks import parsing
+from ._frames import Size, decoded
+from ._order import by_number
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
+_FORMATS = ("PNG", "JPEG", "BMP")
+
+
+def is_image_folder(path: Path) -> bool:
+    """Whether `path` is a folder of pictures, or one of folders of them."""
+    return path.is_dir() and bool(_pictures(path) or any(_pictures(folder) for folder in _folders(path)))
+
+
+def read_image_folder(path: Path, resize: Size | None, memory_map: bool) -> Trajectories:
+    """The pictures as frames, in the order of the numbers in their names, RGB or grey."""
+    here, folders = _pictures(path), [pictures for folder in _folders(path) if (pictures := _pictures(folder))]
+    if here and folders:
+        raise InputError(
+            f"{path} holds pictures as well as folders of them; give one folder for each episode, or a single folder."
+        )
+    return decoded(path, [here] if here else folders, _frame, resize, memory_map)
+
+
+def _frame(file: Path, resize: Size | None) -> Iterator[np.ndarray]:
+    from PIL import Image
+
+    with parsing(file, "a picture"), Image.open(file, formats=_FORMATS) as image:
+        image.load()
+        if image.mode == "P":
+            image = image.convert("RGBA" if "transparency" in image.info else "RGB")
+        if image.mode in ("LA", "RGBA"):
+            if image.getchannel("A").getextrema() != (255, 255):
+                raise InputError(
+                    f"{file} has four channels, the last of which is transparency; save it before a background, as RGB."
+                )
+            image = image.convert(image.mode[:-1])
+        if image.mode not in ("1", "L", "RGB"):
+            raise InputError(f"{file} is a picture of mode {image.mode}; save it with 8 bits per channel, grey or RGB.")
+        image = image.convert("L") if image.mode == "1" else image
+        if resize is not None:
+            image = image.resize((resize[1], resize[0]), Image.Resampling.BOX)
+        yield np.asarray(image)
+
+
+def _pictures(folder: Path) -> list[Path]:
+    found = [file for file in _entries(folder) if file.suffix.lower() in SUFFIXES and file.is_file()]
+    return sorted(found, key=by_number)
+
+
+def _folders(path: Path) -> list[Path]:
+    return sorted((entry for entry in _entries(path) if entry.is_dir()), key=by_number)
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+    except OSError:  # a folder that may not be looked into
+        return []
