@@ -86,9 +86,9 @@ def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> 
             other = ma.fit(data, objective, steps=given.other_steps, name=name, held_out=0.0, progress=False)
             other.save(folder / f"{objective}.safetensors")
         (folder / "ablate").touch()
-    elif kind == "short":  # for comparison: nearer subgoals in training, weighted more sharply
+    elif kind == "short":  # for comparison: nearer subgoals in training
         model = ma.DistanceModel.load(folder / "distance.safetensors")
-        agents = ma.fit_agent(data, model, **told, **settings, horizon=10, sharpness=10.0)
+        agents = ma.fit_agent(data, model, **told, **settings, horizon=10)
         for agent in agents:
             agent.lookahead = 6.0
         save(folder, kind, agents)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -10,8 +9,6 @@ from scipy.stats import norm
 
 from minaction import InputError, Trajectories
 from minaction.agents._actions import Actions
-from minaction.agents._policy import PolicyArchitecture, in_numpy
-from minaction.encoders._inputs import no_statistics
 
 
 def recording(actions: np.ndarray) -> Trajectories:
@@ -58,12 +55,3 @@ def test_decoding_gives_what_an_environment_takes() -> None:
     clipped = Actions((-1.0, -1.0), (1.0, 1.0)).decode(np.array([3.0, -0.5]))
     assert clipped.dtype == np.float32
     assert clipped.tolist() == [1.0, -0.5]
-
-
-def test_the_policy_in_numpy_is_the_policy() -> None:
-    architecture = PolicyArchitecture(Actions((-1.0,) * 3, (1.0,) * 3), (0, 2), (16, 16))
-    policy = architecture.build(no_statistics((4,)), key=jax.random.key(0))
-    states, subgoals = np.random.default_rng(0).normal(size=(2, 5, 4)).astype(np.float32)
-    expected = policy(jnp.asarray(states), jnp.asarray(subgoals))
-    found = [in_numpy(policy)(state, subgoal) for state, subgoal in zip(states, subgoals, strict=True)]
-    np.testing.assert_allclose(np.stack(found), expected, rtol=1e-4, atol=1e-6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from scipy.sparse import csr_array
 import minaction as ma
 from minaction.agents import _training
 from minaction.agents._evaluation import check_spaces
+from minaction.agents._roadmap import Roadmap
 from minaction.training import Trainer
 
 
@@ -125,9 +125,10 @@ def test_to_where_no_path_leads_the_nearest_state_stands_in(agent: ma.Agent) -> 
     graph[:, last] = 0.0
     graph = csr_array(graph)
     graph.eliminate_zeros()
+    parts = ("states", "counts", "must_agree", "unit", "move_time")
     cut = ma.Agent(
         agent.model,
-        dataclasses.replace(agent.roadmap, graph=graph),
+        Roadmap(**{**{name: getattr(agent.roadmap, name) for name in parts}, "graph": graph}),
         agent.policy,
         agent.architecture,
         agent.units,
@@ -187,3 +188,9 @@ def test_seeds_side_by_side_and_a_killed_training_that_goes_on(
 def test_goal_inputs_that_are_not_there_get_a_sentence(agent: ma.Agent, data) -> None:
     with pytest.raises(ma.InputError, match=r"goal_inputs are .*, but a state has the numbers 0 to 1"):
         ma.fit_agent(data, agent.model, goal_inputs=(0, 2))
+
+
+def test_acting_computes_what_the_trained_policy_does(agent: ma.Agent, data: ma.Trajectories) -> None:
+    states, subgoals = data.states[:20], data.states[20:40]
+    expected = agent.policy(jax.numpy.asarray(states), jax.numpy.asarray(subgoals))
+    np.testing.assert_allclose(agent._policy(states, subgoals), expected, rtol=1e-4, atol=1e-5)

@@ -85,3 +85,14 @@ def test_the_command_trains_each_and_goes_on_where_it_was(line, method: str, tmp
     capsys.readouterr()
     assert main(words) == 0
     assert "is there already" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_without_a_model_the_command_trains_a_distance_in_a_run_folder(line, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(ma.PathDist, "default_steps", 2)
+    line.save(tmp_path / "line.safetensors")
+    out = tmp_path / "out"
+    assert main(["agent", "train", str(tmp_path / "line.safetensors"), "--steps", "2", "--out", str(out)]) == 0
+    assert (out / "distance" / "results.json").exists()
+    agent = ma.Agent.load(out / "agent-seed0.safetensors")
+    assert agent.model.provenance.objective == "pathdist"
+    assert len(agent.act([0.0], [4.0])) == 1

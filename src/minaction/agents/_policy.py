@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .._trees import named_leaves
 from ..encoders import InputStatistics
 from ..encoders._inputs import Scale
 from ..encoders._perceptron import Perceptron
 from ..errors import InputError
-from ..runtimes._agent_file import policy_weights
-from ..runtimes.numpy import policy as numpy_policy
 from ..trajectories import shape_in_words
 from ._actions import Actions
 
@@ -43,13 +39,6 @@ class Policy(eqx.Module):
     def deviation(self) -> Float[Array, " size"]:
         """How far recorded actions lie around the policy's."""
         return jnp.exp(self.log_deviation)
-
-
-def in_numpy(policy: Policy) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """The same policy for a single state and subgoal, both (D,): faster than compiled code, and nothing is compiled."""
-    hidden = [layer.weight.shape[1] for layer in policy.perceptron.layers[:-1]]
-    act = numpy_policy(hidden, policy_weights(named_leaves(policy), policy.goal_inputs))
-    return lambda state, subgoal: act(state[None].astype(np.float32), subgoal[None].astype(np.float32))[0]
 
 
 @dataclass(frozen=True)

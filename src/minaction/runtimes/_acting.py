@@ -21,7 +21,7 @@ class Acting:
     roadmap: Roadmap | None
     lookahead: float
     _told: bytes | None = None  # the goal that was warned of last
-    _stand_in: tuple[bytes, np.ndarray, float] | None = None  # for the goal that was not recorded last
+    _stand_in: tuple[bytes, np.ndarray, float] | None = None  # for a goal: a state near it, and from there to the goal
 
     def act(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """The action in a state, `observation` (D,), on the way to `goal` (D,): numbers (A,), or a choice's number.
@@ -41,26 +41,28 @@ class Acting:
         if self.roadmap is None:
             return Way(target, float(self.model.distance(state, target)), 0.0, 0.0)
         found = self.roadmap.way(state, target, self.lookahead)
-        recorded = np.isfinite(found.remaining) and self.roadmap.holds(found.goal_off_road)
-        return found if recorded else self._detour(self.roadmap, found, state, target)
-
-    def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
-        """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
-        raise NotImplementedError
+        if np.isfinite(found.remaining) and self.roadmap.holds(found.goal_off_road):
+            return found
+        if not self.roadmap.holds(found.off_road):  # beyond what was recorded already
+            return found._replace(subgoal=target)
+        return self._detour(self.roadmap, found, state, target)
 
     def _detour(self, roadmap: Roadmap, found: Way, state: np.ndarray, goal: np.ndarray) -> Way:
         """The way to the recorded state that is nearest to the goal by the learned distance, then straight on."""
-        if not roadmap.holds(found.off_road):  # beyond what was recorded already
-            return found._replace(subgoal=goal)
-        if self._stand_in is None or self._stand_in[0] != goal.tobytes():
+        key = goal.tobytes()
+        if self._stand_in is None or self._stand_in[0] != key:
             nodes = roadmap.states[roadmap.reachable(state)]
-            away = np.asarray(self.model.distance(nodes, goal))
-            self._stand_in = (goal.tobytes(), nodes[np.argmin(away)], float(away.min()))
+            away = np.asarray(self.model.distance(nodes, np.broadcast_to(goal, nodes.shape)))
+            self._stand_in = key, nodes[np.argmin(away)], float(away.min())
         _, stand_in, beyond = self._stand_in
         there = roadmap.way(state, stand_in, self.lookahead)
         arrived = there.remaining < roadmap.move_time or np.isinf(there.remaining)
         remaining = there.remaining + beyond if np.isfinite(found.remaining) else np.inf
         return found._replace(subgoal=goal if arrived else there.subgoal, remaining=remaining)
+
+    def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
+        """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
+        raise NotImplementedError
 
     def _warn(self, roadmap: Roadmap, way: Way, goal: np.ndarray) -> None:
         if self._told == goal.tobytes():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,10 +54,12 @@ def stored_agent(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
         part, _, rest = name.partition(".")
         parts.setdefault(part, {})[rest] = array
     model, policy, architecture = stored_model(parts["model"], header["model"]), parts["policy"], header["architecture"]
+    # Which inputs tell a subgoal, each over how far it usually is away: as a matrix, which every runtime multiplies by.
+    chosen = np.eye(*model.state_shape, dtype=np.float32)[:, architecture["goal_inputs"]]
     actions = architecture["actions"]
     return StoredAgent(
         model,
-        policy_weights(policy, architecture["goal_inputs"]),
+        {**policy, "subgoal": chosen / policy["reach"]},
         tuple(architecture["hidden"]),
         np.array(actions["low"], np.float32),
         np.array(actions["high"], np.float32),
@@ -66,15 +68,6 @@ def stored_agent(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
         _roadmap(parts, header["move_time"]) if "roadmap" in parts else None,
         float(header["lookahead"]),
     )
-
-
-def policy_weights(arrays: Mapping[str, np.ndarray], goal_inputs: Sequence[int]) -> dict[str, np.ndarray]:
-    """What `_formulas.policy` takes: the arrays of a policy, and which inputs tell a subgoal, as a matrix.
-
-    Each is divided by how far it usually is away.
-    """
-    chosen = np.eye(len(arrays["scale.mean"]), dtype=np.float32)[:, list(goal_inputs)]
-    return {**arrays, "subgoal": chosen / arrays["reach"]}
 
 
 def _roadmap(parts: dict[str, dict[str, np.ndarray]], move_time: float) -> Roadmap:

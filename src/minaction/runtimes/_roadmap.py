@@ -81,13 +81,13 @@ class Roadmap:
 
     def reachable(self, state: np.ndarray) -> np.ndarray:
         """The nodes (m,) to which a way leads from `state` (D,)."""
-        found = self._doors(state)[1].tolist()
-        seen = set(found)
-        for node in found:
-            following = self.graph.indices[slice(*self.graph.indptr[node : node + 2])].tolist()
-            found += [other for other in dict.fromkeys(following) if other not in seen]
-            seen.update(following)
-        return np.sort(np.array(found))
+        found, newest = np.zeros(len(self.states), bool), self._doors(state)[1]
+        while len(newest):
+            found[newest] = True
+            after = [self.graph.indices[slice(*self.graph.indptr[node : node + 2])] for node in newest]
+            newest = np.unique(np.concatenate(after))
+            newest = newest[~found[newest]]
+        return np.flatnonzero(found)
 
     def _ahead(self, node: int, times: np.ndarray, left: float) -> int:
         """The first node on the shortest path from `node` from which no more than `left` remains."""

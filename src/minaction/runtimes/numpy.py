@@ -13,7 +13,7 @@ For a robot, a server or a notebook without JAX: `pip install --no-deps minactio
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,8 +68,8 @@ class NumpyModel:
         self.state_shape = stored.state_shape
         self.state_dtype = stored.state_dtype
         self._dtype, self._origin = np.dtype(stored.state_dtype), stored.origin
-        self._encode = _formulas.encoder(_OPERATIONS, stored.encoder, stored.weights)
-        measure, time = _formulas.quasimetric(_OPERATIONS, stored.quasimetric, stored.weights), stored.step_time
+        self._encode = _formulas.encoder(OPERATIONS, stored.encoder, stored.weights)
+        measure, time = _formulas.quasimetric(OPERATIONS, stored.quasimetric, stored.weights), stored.step_time
         self._measure = measure if time == 1.0 else lambda x, y: measure(x, y) * np.float32(time)
 
     def embed(self, states: ArrayLike) -> np.ndarray:
@@ -149,18 +149,13 @@ class NumpyModel:
         return found
 
 
-def policy(hidden: Sequence[int], weights: dict[str, np.ndarray]) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """An agent's local policy, for rows of states and of subgoals, both float32 (n, D)."""
-    return _formulas.policy(_OPERATIONS, hidden, weights)
-
-
 class NumpyAgent(Acting):
     """Acts to reach goals as `minaction.Agent` does; the ways to a new goal take a few tenths of a second to find."""
 
     def __init__(self, stored: StoredAgent) -> None:
         self.model, self.roadmap, self.lookahead = NumpyModel(stored.model), stored.roadmap, stored.lookahead
         self._stored = stored
-        self._policy = policy(stored.hidden, stored.weights)
+        self._policy = _formulas.policy(OPERATIONS, stored.hidden, stored.weights)
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
@@ -260,4 +255,4 @@ class _Operations:
 
 _ZERO = np.float32(0)
 _ERF = np.frompyfunc(math.erf, 1, 1)  # NumPy has none; Python's own, number by number
-_OPERATIONS: Any = _Operations()
+OPERATIONS: Any = _Operations()
