@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 HIGHEST = 20.0
+_FEW = 8  # inputs
 
 
 class FourierFeatures(eqx.Module):
@@ -29,8 +30,11 @@ class FourierFeatures(eqx.Module):
             self.frequencies = self.frequencies * span**-octaves
 
     def __call__(self, x: Float[Array, "*batch size"]) -> Float[Array, "*batch features"]:
-        # Full precision: a rounded product would shift the phase of the high frequencies.
-        phase = jnp.matmul(x, jax.lax.stop_gradient(self.frequencies).T, precision=jax.lax.Precision.HIGHEST)
+        frequencies = jax.lax.stop_gradient(self.frequencies)
+        if x.shape[-1] <= _FEW:  # a GPU takes longer to start a matrix product than to add up a few numbers
+            phase = sum(x[..., k, None] * frequencies[:, k] for k in range(x.shape[-1]))
+        else:  # full precision: a rounded product would shift the phase of the high frequencies
+            phase = jnp.matmul(x, frequencies.T, precision=jax.lax.Precision.HIGHEST)
         return jnp.concatenate([x, jnp.sqrt(2.0) * jnp.sin(phase), jnp.sqrt(2.0) * jnp.cos(phase)], axis=-1)
 
     @property
