@@ -50,6 +50,8 @@ class Program:
     devices: Devices
     unroll: int = 1
     """How many steps are compiled into one piece."""
+    in_turn: bool = False
+    """Whether the seeds of a program are trained one after the other."""
 
     @partial(jax.jit, static_argnames="self", compiler_options=COMPILE_FAST)
     def initial(self, keys: Any, statistics: InputStatistics) -> TrainState:
@@ -109,7 +111,7 @@ class Program:
             state, terms = jax.lax.scan(several_steps, state, steps)
             return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
-        return _over_seeds(one_seed, self.data_differs)(state, data)
+        return self._over_seeds(one_seed, self.data_differs)(state, data)
 
     @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state", compiler_options=COMPILE_FOR_SPEED)
     def fed_chunk(self, state: TrainState, start: int, data: Any, *, length: int) -> tuple[TrainState, dict]:
@@ -123,21 +125,20 @@ class Program:
             state, terms = jax.lax.scan(body, state, (start + jnp.arange(length), *fed), unroll=self.unroll)
             return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
-        return _over_seeds(one_seed, data_differs=True)(state, data)
+        return self._over_seeds(one_seed, data_differs=True)(state, data)
 
+    def _over_seeds(self, one_seed: Callable[[Any, Any], Any], data_differs: bool) -> Callable[[Any, Any], Any]:
+        """`one_seed` for each entry of the state's leading axis, and of the data's if that differs."""
 
-def _over_seeds(one_seed: Callable[[Any, Any], Any], data_differs: bool) -> Callable[[Any, Any], Any]:
-    """`one_seed` for each entry of the state's leading axis, and of the data's if that differs."""
+        def all_seeds(state: Any, data: Any) -> Any:
+            entries, shared = ((state, data), ()) if data_differs else ((state,), (data,))
 
-    def all_seeds(state: Any, data: Any) -> Any:
-        entries, shared = ((state, data), ()) if data_differs else ((state,), (data,))
+            def one(entry: Any) -> Any:
+                return one_seed(*entry, *shared)
 
-        def one(entry: Any) -> Any:
-            return one_seed(*entry, *shared)
+            if len(jax.tree.leaves(state)[0]) == 1:  # without an axis that would batch the matrix products
+                found = one(jax.tree.map(lambda leaf: leaf[0], entries))
+                return jax.tree.map(lambda leaf: leaf[None], found)
+            return jax.lax.map(one, entries) if self.in_turn else jax.vmap(one)(entries)
 
-        if len(jax.tree.leaves(state)[0]) == 1:  # without an axis that would batch the matrix products
-            found = one(jax.tree.map(lambda leaf: leaf[0], entries))
-            return jax.tree.map(lambda leaf: leaf[None], found)
-        return jax.vmap(one)(entries)
-
-    return all_seeds
+        return all_seeds
