@@ -1,12 +1,15 @@
 """A log of a hundred million rows in several Parquet files: `python -m benchmarks.large_log`.
 
 Writes the log to a temporary folder, reads the files as they are for comparison, and then has a process of its own read
-the log mapped and train on it. Needs about three times the size of the log on disk for a while.
+the log mapped and train on it, and another give the command `minaction train`, report and all. Needs about three times
+the size of the log on disk for a while.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -34,10 +37,12 @@ class Options:
     """In how many files it lies."""
     stamps: bool = True
     """Whether it has a clock."""
-    objective: str = "maddist"
+    objective: str = "pathdist"
     """What is trained on it."""
     seconds: float = 20.0
     """How long to train."""
+    steps: int = 100
+    """Of the training by `minaction train`."""
     log: Path | None = None
     """A folder with a log that was written before, by `write_log`; one is written, and removed again, by default."""
     folder: Path | None = None
@@ -110,6 +115,19 @@ def training(path: str, cache: str, objective: str, told: str) -> Advance:
     return advance
 
 
+def commanded(log: Path, place: Path, options: Options) -> tuple[float, int]:
+    """The seconds and the peak resident bytes of `minaction train`, the log being mapped already."""
+    given = ["train", str(log), "--objective", options.objective, "--steps", str(options.steps)]
+    command = [sys.executable, "-m", "minaction", *given, "--evaluations", "1", "--out", str(place / "run")]
+    began = time.monotonic()
+    process = subprocess.Popen(command, env={**os.environ, "XDG_CACHE_HOME": str(place / "cache")})
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"`minaction train` ended with {process.returncode}.")
+    return time.monotonic() - began, usage.ru_maxrss * 1024
+
+
 def main(options: Options) -> dict[str, Any]:
     """Write the log, read it, train on it, print, write."""
     result.warn_if_busy()
@@ -127,6 +145,7 @@ def main(options: Options) -> dict[str, Any]:
             contender.wait_until_ready()
             turn = contender.run(options.seconds)
         read, peak_reading, prepare = map(float, told.read_text().split())
+        seconds_command, peak_command = commanded(log, Path(place), options)
         mapped = sum(path.stat().st_size for path in cache.rglob("*.safetensors"))
     findings = {
         "rows": options.rows,
@@ -142,6 +161,9 @@ def main(options: Options) -> dict[str, Any]:
         "seconds_preparing": prepare,
         "steps_per_second": turn.rate,
         "peak_resident_bytes": turn.peak_bytes,
+        "command": f"minaction train LOG --objective {options.objective} --steps {options.steps}",
+        "seconds_of_command": seconds_command,
+        "peak_resident_of_command": peak_command,
         "most_resident_bytes": MOST_RESIDENT,
     }
     rows = [(name, str(value)) for name, value in findings.items()]

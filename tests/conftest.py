@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
 import shutil
 import signal
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+from minaction._compiled import this_machine
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -22,21 +21,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _compiled() -> Path:
-    """Where compiled programs are kept, apart for every processor and jaxlib: JAX may crash on those of another.
-
-    What a kill leaves half written is compiled again; see `tests/robustness/test_surroundings.py`.
-    """
-    processor = Path("/proc/cpuinfo")
-    described = processor.read_text() if processor.exists() else platform.processor()
-    features = sorted({line for line in described.splitlines() if line.startswith(("flags", "Features", "model name"))})
-    host = hashlib.sha256(repr((version("jaxlib"), features)).encode()).hexdigest()[:12]
-    return Path(__file__).parent.parent / ".pytest_cache" / f"compiled-{host}"
-
-
 # Most of the tests' time would go into compiling the same programs again in one process after the other.
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_compiled()))
+# What a kill leaves half written is compiled again; see `tests/robustness/test_surroundings.py`.
+_COMPILED = Path(__file__).parent.parent / ".pytest_cache" / f"compiled-{this_machine()}"
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+# And most of what is left, into optimising programs that run once; what trains asks for optimisation itself.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 from jaxtyping import install_import_hook  # noqa: E402 (after the environment is set)
 
@@ -53,13 +44,23 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _programs_of_other_modules_are_let_go() -> Iterator[None]:
-    """XLA maps memory for every compiled program; a process that keeps thousands crashes at the system's limit."""
+@pytest.fixture(autouse=True)
+def _signals_as_they_were() -> Iterator[None]:
+    """The command line ignores Ctrl-C once it was pressed, since its process ends; that of the tests goes on."""
+    before = signal.getsignal(signal.SIGINT)
     yield
-    import jax  # which reads the environment, set above, as it is imported
+    signal.signal(signal.SIGINT, before)
 
-    jax.clear_caches()
+
+@pytest.fixture(scope="module", autouse=True)
+def _programs_are_let_go_in_time() -> Iterator[None]:
+    """XLA maps memory for every compiled program, three times; at the system's limit, 65,530, a process crashes."""
+    yield
+    mapped = Path("/proc/self/maps")
+    if mapped.exists() and mapped.read_bytes().count(b"\n") > 20_000:
+        import jax  # which reads the environment, set above, as it is imported
+
+        jax.clear_caches()
 
 
 @pytest.fixture

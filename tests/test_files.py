@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -210,3 +211,25 @@ def test_a_type_we_do_not_write_cannot_be_mapped(tmp_path):
     save_file({"a": np.zeros(2, dtype=np.float16)}, path, metadata={"minaction": description})
     with pytest.raises(InputError, match="not a thing file of minaction"):
         map_tensors(path, "thing")
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "old.txt").write_text("old")
+    for target in (tmp_path / "old.txt", tmp_path / "data" / "new.txt"):
+        link = tmp_path / f"link-{target.name}"
+        link.symlink_to(target)
+        with atomic_write(link, "w") as file:
+            file.write("written")
+        assert link.is_symlink()
+        assert target.read_text() == "written"
+
+
+def test_pipes_and_devices_are_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/null")):
+        with pytest.raises(InputError, match="is a pipe or a device"), atomic_write(path) as file:
+            file.write(b"written")
+    assert pipe.is_fifo()
+    assert not Path("/dev/null").is_file()

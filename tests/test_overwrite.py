@@ -193,6 +193,17 @@ def test_a_link_leads_to_the_run(run: Path) -> None:
     assert Run.open(run).config.steps == 3
 
 
+def test_a_link_among_a_runs_files_is_not_written_through(run: Path, said: Any) -> None:
+    precious = run.parent / "precious.txt"
+    precious.write_text("precious")
+    (run / "results.json").unlink()
+    (run / "metrics.jsonl").unlink()
+    (run / "metrics.jsonl").symlink_to(precious)
+    assert train(run) == 2
+    assert "is a link" in said()
+    assert precious.read_text() == "precious"
+
+
 HOLD = """
 import sys
 from pathlib import Path

@@ -25,6 +25,16 @@ with tempfile.TemporaryDirectory() as folder:
     distances, saved = model.pairwise(states, states), Path(sys.argv[2])
     model.save(saved)
     (saved / "expected.json").write_text(json.dumps({"states": states.tolist(), "distances": distances.tolist()}))
+    data = ma.read("cliffwalking", episodes=20, keep_actions=True)
+    agent = ma.fit_agent(data, model, steps=5, progress=False, hidden=(16,))
+    agent.save(saved / "agent.safetensors")
+    ends = data.states[-1]
+    acts = {
+        "observations": data.states[:50].tolist(),
+        "goal": ends.tolist(),
+        "actions": [agent.act(one, ends) for one in data.states[:50]],
+    }
+    (saved / "acts.json").write_text(json.dumps(acts))
     np.testing.assert_allclose(load(saved).pairwise(states, states), distances, rtol=1e-4, atol=1e-4)
     assert main(["export", str(run), str(page)]) == 0
     assert main(["card", str(run), "-o", str(Path(folder) / "card.md")]) == 0

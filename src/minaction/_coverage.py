@@ -23,6 +23,9 @@ class Coverage:
 
     Every input is divided by its typical change in a step, so that a typical step has the length `step`. Recorded
     states that are not in the sample are about `spacing` away from it, so that distances up to that count as 0.
+
+    In states of many numbers an unusual combination of fast ones is lost among their changes in a step. So distances
+    are also measured with every input divided by its standard deviation over the sample, and the larger one counts.
     """
 
     states: np.ndarray  # (m, *shape), as recorded
@@ -34,9 +37,8 @@ class Coverage:
     def of(cls, data: Trajectories) -> Coverage:
         """A sample of `data`: every distinct state if there are few, otherwise random ones."""
         random = np.random.default_rng(0)
-        rows = random.permutation(data.num_states)[
-            : min(_GLANCE, max(100, _GLANCE_NUMBERS // int(np.prod(data.state_shape))))
-        ]
+        glance = min(_GLANCE, max(100, _GLANCE_NUMBERS // int(np.prod(data.state_shape))))
+        rows = random.choice(data.num_states, min(glance, data.num_states), replace=False)
         seen = read_rows(data.states, rows)
         _, first = np.unique(flat(seen), axis=0, return_index=True)
         seen = seen[np.sort(first)]  # in the order in which they were drawn
@@ -52,7 +54,10 @@ class Coverage:
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
         """How many typical steps each of `states` (n, *shape) is from what was recorded, (n,); 0 for recorded ones."""
-        return np.maximum(self.away(states) - self.spacing, 0.0)
+        away = self.away(states)
+        if self.spacing > 0:
+            away = np.maximum(away, self.spacing * self._by_spread.away(states))
+        return np.maximum(away - self.spacing, 0.0)
 
     def as_tensors(self, prefix: str) -> dict[str, np.ndarray]:
         """Arrays by name for a file; every name starts with `prefix`."""
@@ -64,6 +69,15 @@ class Coverage:
         """The inverse of `as_tensors`, removing the arrays from `tensors`; None if they are not there."""
         states, unit, scale = (tensors.pop(f"{prefix}{name}", None) for name in ("states", "unit", "scale"))
         return None if states is None or unit is None or scale is None else cls(states, unit, *map(float, scale))
+
+    @cached_property
+    def _by_spread(self) -> Coverage:
+        """The same sample in standard deviations; 1 is how far recorded states are from the others of the sample."""
+        rows = flat(self.states)
+        spread = rows.std(axis=0)
+        unit = np.where(spread > 0, spread, self.unit)
+        alone = KDTree(rows / unit).query(rows[:1_000] / unit, 2)[0][:, 1]
+        return Coverage(self.states, unit, float(np.quantile(alone, _CLOSE)) or 1.0, 0.0)
 
     @cached_property
     def _tree(self) -> KDTree:

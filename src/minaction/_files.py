@@ -53,11 +53,15 @@ _DTYPES = {name: np.dtype(dtype) for dtype, name in _DTYPE_NAMES.items()}
 
 @contextlib.contextmanager
 def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Write to a temporary file, and rename it to `path` only if the block succeeds."""
-    path = Path(path)
+    """Write to a temporary file, and rename it to `path` only if the block succeeds.
+
+    Where `path` is a link, what it leads to is written; pipes and devices are refused.
+    """
+    path = Path(os.path.realpath(path))
+    check_regular(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(path)
+        remove_abandoned(path.parent, re.escape(path.name))
         descriptor, temporary = _temporary(path)
     except OSError as error:
         raise InputError(
@@ -80,6 +84,17 @@ def atomic_write(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
         raise
 
 
+@contextlib.contextmanager
+def scratch_file(path: Path) -> Iterator[IO[bytes]]:
+    """An open file beside `path` for the time of the block; what a kill leaves, `remove_abandoned` finds."""
+    descriptor, temporary = _temporary(path)
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
+    finally:
+        os.unlink(temporary)
+
+
 def _temporary(path: Path) -> tuple[int, str]:
     """A new file beside `path`, locked for as long as it is open, so that nobody takes it for abandoned."""
     while True:
@@ -91,10 +106,13 @@ def _temporary(path: Path) -> tuple[int, str]:
         os.close(descriptor)  # somebody took it for abandoned before it was locked
 
 
-def _remove_abandoned(path: Path) -> None:
-    """Remove what kills in the middle of writing `path` left: temporary files that no process holds."""
-    name = re.compile(rf"\.{re.escape(path.name)}\.\w{{8}}\.tmp")
-    for left in [entry.path for entry in os.scandir(path.parent) if name.fullmatch(entry.name)]:
+def remove_abandoned(folder: Path, name: str) -> None:
+    """Remove what kills in the middle of writing left: temporary files that no process holds.
+
+    `name` is a pattern for the names of what was being written.
+    """
+    temporary = re.compile(rf"\.({name})\.\w{{8}}\.tmp")
+    for left in [entry.path for entry in os.scandir(folder) if temporary.fullmatch(entry.name)]:
         with contextlib.suppress(OSError):  # held, or removed by somebody else meanwhile
             descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
             try:
@@ -145,18 +163,17 @@ def append_json_lines(path: Path, rows: Iterable[Any], keep: Iterable[Any] = ())
 def read_json_lines(path: Path, kind: type[Read]) -> list[Read]:
     """The lines of a file that `append_json_lines` wrote; empty if there is no file.
 
-    An incomplete last line, left by a full disk or another program, is ignored.
+    A last line that cannot be read, left by a full disk or another program, is ignored.
     """
     rows: list[Read] = []
     check_regular(path)
     try:
-        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-        for line in lines:
-            torn = not line.endswith(b"\n")
+        lines = path.read_bytes().splitlines() if path.exists() else []
+        for k, line in enumerate(lines):
             try:
                 rows.append(msgspec.json.decode(line, type=kind))
             except (ValueError, RecursionError):
-                if line.strip() and not torn:
+                if line.strip() and k < len(lines) - 1:
                     raise
     except (OSError, ValueError, RecursionError) as error:
         raise _not_as_written(f"Line {len(rows) + 1} of {path}", error) from error
@@ -240,6 +257,15 @@ def verified_header(path: str | Path, kind: str) -> dict[str, Any]:
     raise DamagedFile(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
 
 
+def kind_of(path: str | Path) -> str | None:
+    """What a file holds that `write_tensors` wrote, such as "model"; None of any other file."""
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            return json.loads((file.metadata() or {})["minaction"])["kind"]
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError):
+        return None
+
+
 def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
     path = Path(path)
     if not path.exists():
@@ -260,10 +286,16 @@ def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
             "`pip install --upgrade minaction`."
         )
     if found != kind:
-        raise InputError(f"{path} holds a {found}, not a {kind}; give another file.")
+        raise InputError(f"{path} holds {_article(found)} {found}, not {_article(kind)} {kind}; give another file.")
     return header
 
 
 def _unreadable(path: str | Path, kind: str) -> InputError:
     kind_of_error = DamagedFile if os.access(path, os.R_OK) else InputError
-    return kind_of_error(f"{path} is not a {kind} file of minaction, or it is truncated; write it again.")
+    return kind_of_error(
+        f"{path} is not {_article(kind)} {kind} file of minaction, or it is truncated; write it again."
+    )
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[:1] in "aeiou" else "a"

@@ -12,8 +12,9 @@ class Health:
 
     A state observed a time t after another bounds their distance by t. *Excess* is how far a model exceeds such bounds:
     the mean of max(0, d - t) divided by the mean of t. A small excess is one half of the score. The other half: of all
-    distances that respect the bounds, the largest is the right one, so of models with equal excess prefer the one with
-    the larger `random_pairs`. A step is a typical one: one action, or the median of the recorded durations.
+    distances that respect the bounds, the largest is the right one. Shortest paths over the recording as a graph
+    (`minaction.recorded_distance`) come close to it where recordings overlap, so of several models prefer the one with
+    the highest `agreement`. A step is a typical one: one action, or the median of the recorded durations.
 
     Attributes:
         episodes: the number of held-out episodes.
@@ -24,6 +25,15 @@ class Health:
         novel_excess: the excess over those.
         single_step: the mean distance between successive, different states, in steps: about 1 for a correct model.
         random_pairs: the mean distance, in steps, of random pairs one of which is reachable from the other.
+        agreement: Pearson's correlation with the shortest paths over the whole recording, held-out episodes included,
+            between states, held-out ones unless states repeat, from one of which a path leads to the other; None where
+            there are hardly any such pairs.
+        path_ratio: the mean distance of these pairs divided by the mean length of their shortest paths.
+        disagreement: the spread between seeds that were trained side by side, over random pairs: the mean standard
+            deviation divided by the mean distance; None for a single one.
+        spread_factor: what to multiply that standard deviation by so that nine of ten shortest paths over the recording
+            have a length within twice of it from the mean distance. Seeds agree more with each other than with the
+            truth, so it is usually above 1; `DistanceEnsemble` uses it.
         recorded_share: the share of held-out states that are also in the training data, or within two steps of it.
         verdict: what this means, in sentences; "no problem was found" if all is well.
 
@@ -40,6 +50,10 @@ class Health:
     novel_excess: float | None = None
     single_step: float | None = None
     random_pairs: float | None = None
+    agreement: float | None = None
+    path_ratio: float | None = None
+    disagreement: float | None = None
+    spread_factor: float | None = None
     recorded_share: float | None = None
     verdict: Sequence[str] = ()
 

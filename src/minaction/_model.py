@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ._blockwise import embed_rows, measure_all_pairs, measure_rows, parts, rows_per_call, rows_within
 from ._card import card
+from ._compiled import keep_compiled_programs
 from ._coverage import Coverage
 from ._distance import Architecture, Distance
 from ._files import atomic_write
@@ -85,6 +86,7 @@ class DistanceModel:
         self.agreement = agreement or {}
         self._format = StateFormat(self.state_shape, self.state_dtype, self.units)
         note_process()
+        keep_compiled_programs()
 
     def __repr__(self) -> str:
         made = self.provenance

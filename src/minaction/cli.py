@@ -37,6 +37,8 @@ COMMANDS: dict[str, tuple[type, str]] = {
 }
 """By name: the options, and the module of `commands` that has a function of that name."""
 
+_OUT_OF_MEMORY = ("RESOURCE_EXHAUSTED", "Out of memory")
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0, or 2 after one sentence about what is wrong with the input."""
@@ -61,6 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(
             f"minaction: {_place(error)}you have no permission; choose another place, or ask for it.", file=sys.stderr
         )
+        return 2
+    except (MemoryError, RuntimeError) as error:  # JAX's error is a RuntimeError
+        if isinstance(error, RuntimeError) and not any(sign in str(error) for sign in _OUT_OF_MEMORY):
+            raise
+        print("minaction: there is not enough memory; use a smaller encoder, batch or recording.", file=sys.stderr)
         return 2
     except BrokenPipeError:  # whoever reads the output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -52,7 +52,7 @@ def test_a_file_keeps_all_of_it(agent: ma.Agent, data: ma.Trajectories, tmp_path
     assert float(again.model.distance(data.states[0], data.states[9])) == float(
         agent.model.distance(data.states[0], data.states[9])
     )
-    with pytest.raises(ma.InputError, match="holds a agent, not a model"):
+    with pytest.raises(ma.InputError, match="holds an agent, not a model"):
         ma.DistanceModel.load(tmp_path / "agent.safetensors")
 
 

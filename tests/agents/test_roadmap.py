@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from minaction.agents._roadmap import Roadmap
+from minaction.runtimes import _roadmap as runtime
 
 
 def ring(count: int = 8) -> Roadmap:
@@ -76,3 +77,26 @@ def test_where_states_lie_dense_a_goal_is_entered_a_few_moves_off_if_need_be() -
     assert np.isfinite(dense.way(np.array([0.0]), np.array([10.0]), 1.0).remaining)
     coarse = Roadmap(line, graph, np.array([True]), np.array([False]), np.full(1, 0.1), 1.0)
     assert np.isinf(coarse.way(np.array([0.0]), np.array([10.0]), 1.0).remaining)
+
+
+def test_edges_that_take_no_time_do_not_lead_in_circles() -> None:
+    costs = np.array([0.0, 0.0, 1.0, 1.0, 1.0])  # 0 and 1 are the same place
+    graph = csr_array((costs, ([0, 1, 1, 2, 3], [1, 0, 2, 3, 4])), shape=(5, 5))
+    places = np.array([[0.0], [0.0], [1.0], [2.0], [3.0]], np.float32)
+    way = Roadmap(places, graph, np.array([True]), np.array([False]), np.ones(1), 1.0).way(
+        np.array([0.0]), np.array([3.0]), 2.0
+    )
+    assert (way.remaining, way.subgoal.tolist()) == (3.0, [2.0])
+
+
+def test_plain_python_finds_the_times_that_scipy_finds() -> None:
+    random = np.random.default_rng(0)
+    count = 300
+    start, end = random.integers(0, count, (2, 1500))
+    graph = csr_array((random.random(1500).astype(np.float32), (start, end)), shape=(count, count))
+    graph.sum_duplicates()
+    nodes = [random.normal(size=(count, 2)), graph, np.ones(2, bool), np.zeros(2, bool), np.ones(2), 1.0]
+    with_scipy, plain = Roadmap(*nodes), runtime.Roadmap(*nodes)  # type: ignore[arg-type]
+    for goal in range(0, count, 50):
+        goals = np.array([goal, goal + 1])
+        assert with_scipy._shortest(goals).tolist() == plain._shortest(goals).tolist()

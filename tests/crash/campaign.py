@@ -62,12 +62,32 @@ def _grid(folder: Path) -> None:
     (folder / "grid.toml").write_text(GRID)
 
 
+def _finished_run(to: str) -> Callable[[Path], None]:
+    """Puts a finished run there, trained once for all commands that are killed."""
+
+    def prepare(folder: Path) -> None:
+        kept = folder.parent / "finished"
+        if not kept.exists():
+            command = (*_TRAIN, "--out", str(kept), "--set", *SMALL)
+            assert ended(start(command, folder, folder / "said"), 900) == 0, (folder / "said").read_text()
+        shutil.copytree(kept, folder / to)
+
+    return prepare
+
+
 _TRAIN = ("train", "cliffwalking", "--objective", "maddist", "--episodes", "3", "--steps", "200", "--evaluations", "20")
+_AGENT = ("agent", "train", "cliffwalking", "--model", "model", "--episodes", "3", "--steps", "300", "--seeds", "2")
 SCENARIOS = (
-    Scenario("convert", ("data", "convert", "log.npz", "out/log.safetensors"), 0.45, _recording),
-    Scenario("train", (*_TRAIN, "--out", "out/run", "--set", *SMALL), 0.3),
-    Scenario("suite", ("suite", "grid.toml", "--out", "out/suite", "--jobs", "1"), 0.15, _grid),
-    Scenario("replace", (*_TRAIN, "--seeds", "2", "--out", "out/run", "--overwrite", "--set", *SMALL), 0.1),
+    Scenario("convert", ("data", "convert", "log.npz", "out/log.safetensors"), 0.25, _recording),
+    Scenario("train", (*_TRAIN, "--out", "out/run", "--set", *SMALL), 0.15),
+    Scenario(
+        "replace",
+        (*_TRAIN, "--seeds", "2", "--out", "out/run", "--overwrite", "--set", *SMALL),
+        0.1,
+        _finished_run("out/run"),
+    ),
+    Scenario("suite", ("suite", "grid.toml", "--out", "out/suite", "--jobs", "1"), 0.25, _grid),
+    Scenario("agent", (*_AGENT, "--out", "out/agents"), 0.25, _finished_run("model")),
 )
 
 
@@ -242,6 +262,7 @@ def main() -> None:
     options = parser.parse_args()
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     # Imported once for all children. Matplotlib and JAX start no threads before they are used.
+    import minaction.commands._agent
     import minaction.commands._data
     import minaction.commands._suite
     import minaction.commands._train  # noqa: F401

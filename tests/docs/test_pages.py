@@ -18,9 +18,9 @@ BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGES = {str(path.relative_to(DOCS)): path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
 RUN = {name: text for name, text in PAGES.items() if re.search(r"^```(python|console|toml)", text, re.MULTILINE)}
 # What a person types into a shell to install, build or train for long is checked elsewhere: `make release-check`,
-# tests/test_benchmarks.py, tests/suite, tests/planning.
+# tests/test_benchmarks.py, tests/suite, tests/planning, tests/agents.
 SHELL = ("pip install ", "make ", "python -m benchmarks.", "minaction suite ", "minaction report ", "minaction plan ",
-         "minaction --tyro-print-completion ")  # fmt: skip
+         "minaction agent ", "minaction --tyro-print-completion ")  # fmt: skip
 
 
 def run(text: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

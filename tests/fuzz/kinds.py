@@ -189,6 +189,12 @@ def _read_without_jax(path: Path) -> Any:
     return load(path)
 
 
+def _agent(folder: Path) -> Path:
+    path = folder / "agent.safetensors"
+    ma.fit_agent(recording(), _trainer().models()[0], steps=2, progress=False, hidden=(4,)).save(path)
+    return path
+
+
 def _checkpoint(folder: Path) -> Path:
     path = folder / "checkpoint-0.safetensors"
     _trainer().save(path)
@@ -272,12 +278,14 @@ KINDS: dict[str, Kind] = {
     "cached-data": Kind(_cached, _read_cached),
     "model": Kind(_model, lambda path: ma.load(path)),
     "model-without-jax": Kind(_model, _read_without_jax),
+    "agent": Kind(_agent, lambda path: ma.Agent.load(path)),
     "checkpoint": Kind(_checkpoint, lambda path: _trainer().restore(path)),
     "safetensors-unsigned": Kind(
         _unsigned(_data_kind(READER_SEEDS["safetensors"], "").make), lambda path: ma.read(str(path)), is_json=True
     ),
     "model-unsigned": Kind(_unsigned(_model), lambda path: ma.load(path), is_json=True),
     "model-without-jax-unsigned": Kind(_unsigned(_model), _read_without_jax, is_json=True),
+    "agent-unsigned": Kind(_unsigned(_agent), lambda path: ma.Agent.load(path), is_json=True),
     "checkpoint-unsigned": Kind(_unsigned(_checkpoint), lambda path: _trainer().restore(path), is_json=True),
     **{
         name: Kind(_run_with(name), _read_run, is_json=True)

@@ -132,7 +132,7 @@ def test_an_objective_comes_back_from_its_hyperparameters_as_json_holds_them(nam
         ("maddist", {"encoder.layer_norm": "perhaps"}, "true or false"),
         ("maddist", {"encoder.hidden": "512;512"}, "hidden should be numbers such as 512,256"),
         ("maddist", {"encoder.hidden": "'512'"}, "hidden should be numbers such as 512,256"),
-        ("maddist", {"encoder.hidden": "512,0"}, "Layer sizes must be whole numbers of at least 1"),
+        ("maddist", {"encoder.hidden": "512,0"}, "Layer sizes must be whole numbers from 1 to"),
         ("maddist", {"encoder.activation": "tanh"}, "activation should be one of 'selu', 'relu', 'gelu'"),
         ("maddist", {"encoder.furier": 3}, "no setting of mlp named 'furier': did you mean 'fourier'"),
         ("maddist", {"fourier": 3}, "did you mean 'encoder.fourier'"),

@@ -144,7 +144,7 @@ def test_a_suite_and_its_report_take_them_by_name(run: Run, tmp_path: Path) -> N
             "quasimetric.weights=1,2,3",
             "The quasimetric 'sample-weighted' cannot be built (there is one positive weight",
         ),
-        ("encoder=mlp encoder.latent=0", "Layer sizes must be whole numbers of at least 1"),
+        ("encoder=mlp encoder.latent=0", "Layer sizes must be whole numbers from 1 to"),
         ("quasimetric.parts=simple,iqe encoder.latent=7", "7 numbers into components of 16"),
     ],
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 import minaction as ma
@@ -199,3 +200,26 @@ def test_what_a_kill_left_of_a_compiled_program_is_compiled_again(tmp_path: Path
     for path, whole in entries.items():
         path.write_bytes(whole[: len(whole) // 2])
     assert compiled() == expected
+
+
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    script = tmp_path / "pool.py"
+    script.write_text(
+        "import multiprocessing, os\n"
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "from minaction._orphans import end_with_parent\n"
+        "if __name__ == '__main__':\n"
+        "    context = multiprocessing.get_context('spawn')\n"
+        "    with ProcessPoolExecutor(1, context, initializer=end_with_parent) as pool:\n"
+        "        print(pool.submit(os.getpid).result(), flush=True)\n"
+        "        input()\n"
+    )
+    command = [sys.executable, str(script)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        worker = int(process.stdout.readline())
+        process.kill()
+    deadline = time.monotonic() + 20
+    while psutil.pid_exists(worker) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not psutil.pid_exists(worker)

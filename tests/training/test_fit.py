@@ -70,14 +70,16 @@ def test_one_seed_learns_what_it_learns_beside_another(line_walks: ma.Trajectori
     np.testing.assert_allclose(alone.pairwise(states, states), beside.pairwise(states, states), rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("objective", ["maddist", "tdmaddist", "tautdist", "plandist", "qrl", "hilbert"])
-def test_a_model_is_never_made_of_nan(objective: str, line_walks: ma.Trajectories) -> None:
+@pytest.mark.parametrize("objective", ["pathdist", "maddist", "tdmaddist", "tautdist", "plandist", "qrl", "hilbert"])
+def test_a_model_is_never_made_of_nan_nor_of_zeros(objective: str, line_walks: ma.Trajectories) -> None:
     wild = make_objective(objective, {"learning_rate": 1e3, "batch_size": 16})
     told: list[Any] = []
     with contextlib.suppress(ma.InputError):
         model = ma.fit(line_walks, wild, steps=30, on_event=told.append, progress=False)
         states = line_walks.distinct.states
-        assert np.isfinite(model.pairwise(states, states)).all()
+        found = model.pairwise(states, states)
+        assert np.isfinite(found).all()
+        assert found.any()
         return
     assert isinstance(told[-1], ma.Diverged)
     assert "lower the learning rate" in str(told[-1].error)

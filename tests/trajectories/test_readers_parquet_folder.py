@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +85,27 @@ def test_what_was_made_is_used_until_a_file_changes(tmp_path):
     parquet.write_table(parquet.read_table(last).slice(0, 10), last)
     os.utime(last, ns=(1, 1))
     assert ma.read(folder, **words).num_states < first.num_states
+    (newer,) = (tmp_path / "cache").rglob("*.safetensors")  # what was made of the log as it was is gone
+    assert newer != kept
+
+
+def test_what_a_kill_leaves_is_removed_by_the_next_reading(tmp_path):
+    folder, cache = write(tmp_path / "log", table(names=False)), tmp_path / "cache/minaction/tables"
+    waits = (
+        "import sys, time, minaction as ma; from minaction.trajectories.readers import _parquet;"
+        "_parquet.from_arrow = lambda *_: (print('reading', flush=True), time.sleep(60));"
+        f"ma.read({str(folder)!r}, episode='run', time='stamp', memory_map=True)"
+    )
+    with subprocess.Popen([sys.executable, "-c", waits], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"reading\n"
+        others = set(cache.iterdir())
+        assert others
+        ma.read(folder, episode="run", time="stamp", memory_map=True)
+        assert others < set(cache.iterdir())  # still in use
+        process.kill()
+    ma.read(folder, episode="run", time="stamp", memory_map=True)
+    assert [path.suffix for path in cache.iterdir()] == [".safetensors"]
 
 
 def test_bad_logs_leave_nothing_behind(tmp_path):

@@ -55,14 +55,62 @@ def test_a_mistake_is_said(name: str) -> None:
     assert said in found[0]
 
 
-@pytest.mark.parametrize("name", ["two states", "noise", "time as a state", "ids of a grid", "few steps", "no overlap"])
+@pytest.mark.parametrize("name", ["two states", "noise", "time as a state", "few steps", "no overlap"])
 def test_a_mistake_is_said_at_the_command_line(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     episodes, said = MISTAKES[name]
     ma.Trajectories.from_episodes(episodes).save(tmp_path / "log.safetensors")
-    quick = ["--objective", "maddist", "--steps", "1", "--set", "encoder.hidden=8", "encoder.latent=8"]
-    assert main(["train", str(tmp_path / "log.safetensors"), "--out", str(tmp_path / "run"), *quick]) == 0
+    assert main(["train", str(tmp_path / "log.safetensors"), "--out", str(tmp_path / "run"), *_QUICK]) == 0
     (warning,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("warning: ")]
     assert said in warning
+
+
+_QUICK = ["--objective", "maddist", "--steps", "1", "--set", "encoder.hidden=8", "encoder.latent=8"]
+
+
+@pytest.mark.parametrize("name", ["ids of a grid", "ids without order"])
+def test_ids_are_refused_with_the_way_out_and_taken_where_a_person_names_them(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    episodes = MISTAKES[name][0]
+    train = ["train", "", "--out", str(tmp_path / "run"), *_QUICK]
+    rows = [f"{k},{int(cell)}" for k, walk in enumerate(episodes) for cell in walk[:, 0]]
+    (tmp_path / "log.csv").write_text("\n".join(["episode,cell", *rows]))
+    np.savez(tmp_path / "log.npz", states=np.concatenate(episodes), offsets=np.arange(0, 1201, 60))
+    for file, way_out in (("log.csv", "--one-hot cell"), ("log.npz", "np.eye(48)[ids]")):
+        train[1] = str(tmp_path / file)
+        assert main(train) == 2
+        assert way_out in capsys.readouterr().err
+        assert not (tmp_path / "run").exists()
+    for given in ([walk.astype(int) for walk in episodes], str(tmp_path / "log.csv")):
+        with pytest.raises(ma.InputError, match="ids"):
+            ma.fit(given, "maddist", steps=1, progress=False)
+    train[1] = str(tmp_path / "log.csv")
+    assert main([*train, "--one-hot", "cell"]) == 0
+    assert ma.load(tmp_path / "run").state_shape == (48,)
+    named = ma.Trajectories.from_episodes(episodes, columns=["floor"])
+    small = ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8))
+    assert ma.fit(named, small, steps=1, progress=False).state_shape == (1,)
+    assert ma.read(tmp_path / "log.csv", states=["cell"]).state_shape == (1,)
+
+
+def test_whole_numbers_that_measure_something_are_no_ids() -> None:
+    coordinates = {
+        "a walk": [_walk() for _ in range(20)],
+        "a queue": [np.maximum.accumulate(RANDOM.poisson(0.5, (80, 1)).cumsum(0)) for _ in range(20)],
+        "a wheel": [(RANDOM.integers(360) + np.arange(80)[:, None] * RANDOM.integers(1, 9)) % 360 for _ in range(20)],
+        "a temperature": [np.round(20 + np.cumsum(RANDOM.normal(0, 1.5, (80, 1)), 0)) for _ in range(20)],
+    }
+    for name, episodes in coordinates.items():
+        rows = [f"{k},{int(value)}" for k, walk in enumerate(episodes) for value in walk[:, 0]]
+        data = ma.Trajectories.from_dataframe(_frame(rows))
+        assert data.state_shape == (1,), name
+
+
+def _frame(rows: list[str]) -> object:
+    import pyarrow as pa
+
+    episode, value = zip(*(map(int, row.split(",")) for row in rows), strict=True)
+    return pa.table({"episode": episode, "value": value})
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,20 @@ def test_coverage_tells_walls_from_floor() -> None:
     assert (walls > 3).mean() > 0.95
 
 
+def test_coverage_tells_impossible_combinations_of_many_numbers() -> None:
+    random = np.random.default_rng(0)
+    phase = np.cumsum(random.uniform(0.3, 0.5, (40, 60)), axis=1)  # a gait: ten joints that swing together
+    joints = np.sin(phase[..., None] + np.linspace(0, 3, 10)) + random.normal(scale=0.02, size=(40, 60, 10))
+    place = np.cumsum(random.normal(scale=0.01, size=(40, 60, 2)), axis=1)
+    data = ma.Trajectories.from_episodes(list(np.concatenate([place, joints], axis=2)))
+    model = ma.fit(data.first(30), SMALL, steps=1, held_out=0, progress=False)
+    recorded = data.states[data.offsets[30] :]
+    shuffled = np.stack([random.permutation(column) for column in recorded.T], axis=1)
+    assert np.median(model.coverage(recorded)) < 0.3 * np.median(model.coverage(shuffled))
+
+
 def test_an_ensemble_is_the_mean_and_the_spread_of_its_members(line_walks: ma.Trajectories) -> None:
-    models = ma.fit(line_walks, SMALL, steps=2, seeds=[0, 1, 2], progress=False)
+    models = ma.fit(line_walks, SMALL, steps=2, seeds=[0, 1, 2], held_out=0, progress=False)
     together = ma.DistanceEnsemble(models)
     states = np.arange(4.0)[:, None]
     each = np.array([one.pairwise(states, states) for one in models])
@@ -63,6 +75,20 @@ def test_an_ensemble_is_the_mean_and_the_spread_of_its_members(line_walks: ma.Tr
         ma.DistanceEnsemble([])
 
 
+def test_held_out_episodes_widen_the_spread_to_what_models_are_off_by(line_walks: ma.Trajectories) -> None:
+    models = ma.fit(line_walks, SMALL, steps=50, seeds=[0, 1, 2], progress=False)
+    states = np.arange(10.0)[:, None]
+    each = np.array([one.pairwise(states, states) for one in models])
+    _, spread = ma.DistanceEnsemble(models).pairwise(states, states, spread=True)
+    health = models[0].health
+    assert health is not None
+    assert health.spread_factor is not None
+    np.testing.assert_allclose(spread, health.spread_factor * each.std(0), rtol=1e-5)
+    off = np.abs(each.mean(0) - np.abs(states - states.T))  # on a line, paths are as long as states are apart
+    away = ~np.eye(10, dtype=bool)
+    assert 0.8 <= (off <= 2 * spread)[away].mean() <= 1
+
+
 def test_train_says_how_it_went_and_distance_warns(
     log_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,6 +99,7 @@ def test_train_says_how_it_went_and_distance_warns(
     assert "undertrained" in printed
     found = json.loads((out / "results.json").read_text())["health"]
     assert [one["episodes"] for one in found] == [3, 3]
+    assert found[0]["disagreement"] == found[1]["disagreement"] > 0
     assert main(["distance", str(out), "--from", "3", "--to", "60"]) == 0
     printed = capsys.readouterr().out
     assert "the goal is 51.0 typical steps from anything recorded" in printed

@@ -104,6 +104,37 @@ def test_continuous_states_overlap_where_they_are_near() -> None:
     assert near.novel_pairs == near.pairs
 
 
+def test_a_distance_is_compared_with_the_shortest_paths_of_the_recording() -> None:
+    random = np.random.default_rng(0)
+    walks = [np.clip(np.cumsum(random.choice([-1.0, 1.0], 40)) + 15, 0, 30) for _ in range(40)]
+    training, held_out = (ma.Trajectories.from_episodes(some) for some in (walks[:30], walks[30:]))
+    right, long = (_validate(Line(scale=scale), held_out, training) for scale in (1.0, 1.4))
+    assert right.agreement == pytest.approx(1.0)
+    assert right.path_ratio == pytest.approx(1.0)
+    assert long.agreement == pytest.approx(1.0)
+    assert long.path_ratio == pytest.approx(1.4)
+
+    class Scrambled(Line):
+        def distance(self, states: np.ndarray, goals: np.ndarray) -> np.ndarray:
+            apart = super().distance(states, goals)
+            return np.where(apart > 1, 2.0 + np.sin(37.0 * apart), apart)  # single steps are right, and nothing else
+
+    wrong = _validate(Scrambled(), held_out, training)
+    assert wrong.agreement is not None
+    assert wrong.agreement < 0.5
+    assert any("disagree" in sentence for sentence in wrong.verdict)
+    assert _validate(Line(), held_out).agreement is None  # without training data there is no graph
+
+
+def test_an_undertrained_default_model_is_told_from_a_trained_one(line_walks: ma.Trajectories) -> None:
+    small = ma.PathDist(encoder=ma.MLP(hidden=(64,), latent=32), landmarks=10)
+    poor, good = (ma.fit(line_walks, small, steps=steps, held_out=0.1, progress=False).health for steps in (1, 300))
+    assert poor is not None
+    assert good is not None
+    assert not poor.fine
+    assert good.fine, good.verdict
+
+
 def test_states_of_another_world_are_refused() -> None:
     with pytest.raises(ma.InputError, match="world that it was trained on"):
         _validate(Line(shape=(2,)), _straight(3))

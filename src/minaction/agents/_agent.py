@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -12,18 +11,19 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._files import atomic_write
 from .._model import DistanceModel
 from .._units import Units
 from ..errors import InputError
+from ..runtimes._acting import Acting
+from ..runtimes._agent_file import stored_agent
 from ._actions import Actions
-from ._agent_file import read_agent, write_agent
+from ._agent_file import contents_of, read_agent, write_agent
 from ._policy import Policy, PolicyArchitecture
-from ._roadmap import Roadmap, Way
-
-_FAR = 6.0  # typical moves from anything recorded: a goal out there is a guess
+from ._roadmap import Roadmap
 
 
-class Agent:
+class Agent(Acting):
     """Acts to reach goals, without a simulator; made by `minaction.fit_agent`.
 
     The way to a goal is computed again in every step, so that an agent that drifts off it continues from where it is.
@@ -55,7 +55,6 @@ class Agent:
     ) -> None:
         self.model, self.roadmap, self.policy, self.architecture = model, roadmap, policy, architecture
         self.units, self.lookahead = units, lookahead
-        self._told: bytes | None = None
 
     def __repr__(self) -> str:
         nodes = "no roadmap" if self.roadmap is None else f"{len(self.roadmap.states)} nodes"
@@ -65,22 +64,6 @@ class Agent:
     def actions(self) -> Actions:
         """The kind of actions it takes."""
         return self.architecture.actions
-
-    def act(self, observation: ArrayLike, goal: ArrayLike) -> Any:
-        """The action in a state, `observation` (D,), on the way to `goal` (D,): numbers (A,), or a choice's number.
-
-        Warns once of a goal that is far from anything recorded, or to which no recorded path leads.
-        """
-        way = self.way(observation, goal)
-        self._warn(way, np.asarray(goal))
-        return self.towards(observation, way.subgoal)
-
-    def way(self, observation: ArrayLike, goal: ArrayLike) -> Way:
-        """Where to head for next from `observation` (D,) to reach `goal` (D,), and how long the way is."""
-        state, target = self._checked(observation, "observation"), self._checked(goal, "goal")
-        if self.roadmap is None:
-            return Way(target, float(self.model.distance(state, target)), 0.0, 0.0)
-        return self.roadmap.way(state, target, self.lookahead)
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
@@ -96,28 +79,26 @@ class Agent:
         """Write policy, roadmap and model to the safetensors file `path`."""
         write_agent(self, path)
 
+    def export(self, path: str | Path) -> None:
+        """Write the local policy to an .onnx file, a graph of plain operators.
+
+        It takes `states` and `subgoals`, both (n, D), and gives `actions`: numbers (n, A) within bounds, or choices
+        (n,) beside their `scores` (n, choices). Subgoals are found by `way`, here or in `minaction.runtimes.numpy` and
+        `.torch`, whose agents read the file that `save` writes.
+
+        >>> import minaction as ma
+        >>> data = ma.read("cliffwalking", episodes=50, keep_actions=True)
+        >>> agent = ma.fit_agent(data, ma.fit(data, steps=2, progress=False), steps=2, progress=False)
+        >>> agent.export("/tmp/minaction-agent.onnx")
+        """
+        if Path(path).suffix != ".onnx":
+            raise InputError(f"An agent is exported to an .onnx file, not to {path}; `save` writes .safetensors.")
+        from ..runtimes.onnx import serialise_policy
+
+        with atomic_write(path) as file:
+            file.write(serialise_policy(stored_agent(*contents_of(self))))
+
     @classmethod
     def load(cls, path: str | Path) -> Agent:
         """Read what `save` wrote to `path`. Nothing in the file is executed."""
         return cls(**read_agent(path))
-
-    def _warn(self, way: Way, goal: np.ndarray) -> None:
-        if self._told == goal.tobytes():
-            return
-        self._told = goal.tobytes()
-        if way.goal_off_road > _FAR:
-            far = "infinitely many" if np.isinf(way.goal_off_road) else f"{way.goal_off_road:.0f}"
-            warnings.warn(f"The goal lies {far} typical moves from anything recorded; expect to miss it.", stacklevel=3)
-        elif np.isinf(way.remaining):
-            warnings.warn("No recorded path leads to the goal from here; it may be unreachable.", stacklevel=3)
-
-    def _checked(self, state: ArrayLike, what: str) -> np.ndarray:
-        found = np.asarray(state)
-        if found.shape != self.model.state_shape or found.dtype.kind not in "fiub":
-            raise InputError(
-                f"The {what} has shape {found.shape}; this agent takes states of shape {self.model.state_shape}, "
-                "as they were recorded."
-            )
-        if not np.isfinite(found).all():
-            raise InputError(f"The {what} holds NaN or infinity.")
-        return found.astype(self.model.state_dtype, copy=False)

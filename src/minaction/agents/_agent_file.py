@@ -11,9 +11,9 @@ import jax
 import numpy as np
 from scipy.sparse import csr_array
 
+from .. import _model_file
 from .._files import read_tensors, write_tensors
 from .._model import DistanceModel
-from .._model_file import arguments_of, contents_of
 from .._trees import named_leaves, with_named_leaves
 from .._units import Units
 from ..encoders._inputs import no_statistics
@@ -31,7 +31,12 @@ _NODES = ("states", "counts", "must_agree", "unit")
 
 def write_agent(agent: Agent, path: str | Path) -> None:
     """Write `agent` to a safetensors file."""
-    tensors, header = contents_of(agent.model)
+    write_tensors(path, "agent", *contents_of(agent))
+
+
+def contents_of(agent: Agent) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays and the header of an agent's file."""
+    tensors, header = _model_file.contents_of(agent.model)
     parts = {"model": tensors, "policy": named_leaves(agent.policy)}
     if agent.units.origin is not None:
         parts["units"] = {"origin": agent.units.origin}
@@ -45,7 +50,7 @@ def write_agent(agent: Agent, path: str | Path) -> None:
         "move_time": None if agent.roadmap is None else agent.roadmap.move_time,
     }
     flat = {f"{part}.{name}": np.asarray(array) for part, arrays in parts.items() for name, array in arrays.items()}
-    write_tensors(path, "agent", flat, described)
+    return flat, described
 
 
 def read_agent(path: str | Path) -> dict[str, Any]:
@@ -56,7 +61,7 @@ def read_agent(path: str | Path) -> dict[str, Any]:
         part, _, rest = name.partition(".")
         parts.setdefault(part, {})[rest] = array
     try:
-        model = DistanceModel(**arguments_of(parts.get("model", {}), header["model"], path))
+        model = DistanceModel(**_model_file.arguments_of(parts.get("model", {}), header["model"], path))
         architecture = _architecture(header["architecture"])
         skeleton = eqx.filter_eval_shape(
             lambda: architecture.build(no_statistics(model.state_shape), key=jax.random.key(0))
@@ -69,7 +74,7 @@ def read_agent(path: str | Path) -> dict[str, Any]:
             "units": Units(parts.get("units", {}).get("origin")),
             "lookahead": float(header["lookahead"]),
         }
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise InputError(
             f"{path} does not describe an agent that can be built here ({str(error).rstrip('.')}); it may come from "
             "another version."

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .._cores import core_count
+from .._orphans import end_with_parent
 from .._progress import OnProgress
 from ..errors import InputError, MissingExtra
 from ..mazes._layouts import OGBENCH_LAYOUTS
@@ -186,6 +187,7 @@ _held: tuple[Agent, Any] | None = None
 
 def _start(path: str, environment: str) -> None:
     global _held
+    end_with_parent()
     _held = Agent.load(path), make_environment(environment)
 
 

@@ -26,7 +26,7 @@ def landmarks(data: Trajectories, model: DistanceModel, k: int, *, seed: int = 0
     (4,)
     """
     random = np.random.default_rng(seed)
-    rows = random.permutation(data.num_states)[:_SAMPLE]
+    rows = random.choice(data.num_states, min(_SAMPLE, data.num_states), replace=False)
     if not 1 <= k <= len(rows):
         raise InputError(f"Cannot choose {k} landmarks of {len(rows)} recorded states.")
     places = model.embed(read_rows(data.states, rows))

@@ -1,10 +1,10 @@
-"""`minaction export` and `minaction card`: a model for other runtimes, and what there is to know about it."""
+"""`minaction export` and `minaction card`: models and agents for other runtimes, and what there is to know of them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from .._files import atomic_write
+from .._files import atomic_write, kind_of
 from .._model import DistanceModel
 from ..errors import InputError
 from ..training import Run
@@ -13,8 +13,16 @@ from ._options import Card, Export
 
 
 def export(options: Export) -> int:
-    """Write one model of a run."""
-    _model(options.run, options.seed).export(options.output, options.part)
+    """Write one model of a run, or one agent."""
+    agent = _agent_file(options.run, options.seed)
+    if agent is None:
+        _model(options.run, options.seed).export(options.output, options.part)
+    elif options.part != "distance":
+        raise InputError(f"{agent} is an agent, whose local policy is exported; --part is for models.")
+    else:
+        from ..agents import Agent
+
+        Agent.load(agent).export(options.output)
     print(f"wrote {options.output}")
     return 0
 
@@ -36,6 +44,19 @@ def card(options: Card) -> int:
     else:
         print(model.card(options.licence), end="")
     return 0
+
+
+def _agent_file(path: Path, seed: int | None) -> Path | None:
+    """The agent file in `path`, itself or one of a folder that `minaction agent train` wrote; None if it has none."""
+    if not path.is_dir():
+        return path if kind_of(path) == "agent" else None
+    files = {int(file.stem.removeprefix("agent-seed")): file for file in path.glob("agent-seed*.safetensors")}
+    if not files:
+        return None
+    chosen = min(files) if seed is None else seed
+    if chosen not in files:
+        raise InputError(f"{path} has no seed {chosen}; it has {', '.join(map(str, sorted(files)))}.")
+    return files[chosen]
 
 
 def _model(path: Path, seed: int | None) -> DistanceModel:

@@ -141,22 +141,23 @@ class Progress(Table):
 
 @dataclass(frozen=True)
 class Export:
-    """Write a model as an ONNX graph or as an offline page, which answer without this package.
+    """Write a model as an ONNX graph or as an offline page, or an agent's policy as an ONNX graph.
 
     For example
       minaction export runs/cliffwalking-maddist model.onnx
       minaction export runs/cliffwalking-maddist page.html
       minaction export runs/cliffwalking-maddist encoder.onnx --part encoder --seed 2
+      minaction export agents/pointmaze-medium agent.onnx
     """
 
     run: Positional[Path]
-    """Folder of a run, or a model file."""
+    """Folder of a run or of agents, a model file, or an agent file."""
     output: Positional[Path]
     """The .onnx or .html file to write; a page holds up to 500 recorded states."""
     part: Literal["distance", "encoder", "quasimetric"] = "distance"
     """distance: of two states; encoder: states to embeddings; quasimetric: the distance of two embeddings."""
     seed: int | None = None
-    """The seed whose model to export; the run's first seed by default."""
+    """The seed whose model or agent to export; the first one by default."""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ def print_health(console: Console, seeds: Sequence[Health]) -> None:
         "random pairs measure": ([one.random_pairs for one in seeds], "{:.1f}"),
         "too long on held-out pairs by": ([one.excess for one in seeds], "{:.1%}"),
         "on pairs that are new by": ([one.novel_excess for one in seeds], "{:.1%}"),
+        "correlation with shortest paths of the recording": ([one.agreement for one in seeds], "{:.3f}"),
+        "seeds differ by": ([one.disagreement for one in seeds], "{:.1%}"),
         "states known from training": ([one.recorded_share for one in seeds], "{:.0%}"),
     }
     console.print(f"judged by {seeds[0].episodes} episodes that were held out:", highlight=False)

@@ -26,7 +26,7 @@ from ..training import train as driven
 from ..training._fit import held_out_by_default
 from ..training._run import check_free, empty_run, foreign_files, is_run
 from ..training._start import starting_models
-from ..validation import check_data, split
+from ..validation import check_data, refuse_ids, split
 from ._options import Train
 from ._show import make_console, print_agreement, print_health
 from ._table import table_options
@@ -55,7 +55,11 @@ def train(options: Train) -> int:
             source.data(seed)
             source.truths(seed)
         split(source.data(config.seeds[0]), config.held_out)  # refuses what cannot be
-        warnings = [] if source.task is not None else check_data(source.data(config.seeds[0]))
+        warnings = list[str]()
+        if source.task is None:
+            recording = source.data(config.seeds[0])
+            refuse_ids(recording)
+            warnings = check_data(recording)
     for sentence in warnings:
         console.print(f"warning: {sentence}", style="yellow", highlight=False, markup=False, soft_wrap=True)
     with _begun(path, config, options.overwrite) as run:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .._mapped import row_blocks
+from .._mapped import read_rows, row_blocks
 
 _MOST_ROWS, _MOST_NUMBERS = 1 << 20, 1 << 25
 _MOST_CHANGES, _MOST_CHANGED = 1 << 14, 1 << 22  # rows and numbers: few enough to read from a mapped file
@@ -89,7 +89,7 @@ def input_statistics(
     starts = np.arange(0, len(states) - 1, -(-len(states) // changes_seen))
     if offsets is not None:
         starts = np.setdiff1d(starts, offsets[1:] - 1)  # the last state of an episode has no successor
-    change = states[starts + 1].astype(np.float64) - states[starts]
+    change = read_rows(states, starts + 1).astype(np.float64) - read_rows(states, starts)
     squares, moved = (change**2).sum(axis=0), (change != 0).sum(axis=0)
     rate = np.sqrt(squares / max(1, len(starts))) / scale
     stride = np.sqrt(squares / np.maximum(1, moved)) / scale

@@ -17,6 +17,7 @@ from ._inputs import InputStatistics, Scale
 from ._perceptron import ACTIVATIONS, Perceptron
 
 _MOST_LAYERS = 256
+_MOST_UNITS = 1 << 20
 
 Scaling = Literal["each", "shared", "range", "none"]
 
@@ -108,7 +109,8 @@ class MLPModule(EncoderModule):
 
 def check_sizes(*sizes: int) -> None:
     """Refuse layers without units, and too many layers."""
-    if not sizes or any(isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes):
-        raise InputError(f"Layer sizes must be whole numbers of at least 1, not {list(sizes)}.")
+    whole = all(isinstance(size, int) and not isinstance(size, bool) for size in sizes)
+    if not sizes or not whole or not all(1 <= size <= _MOST_UNITS for size in sizes):
+        raise InputError(f"Layer sizes must be whole numbers from 1 to {_MOST_UNITS}, not {list(sizes)}.")
     if len(sizes) > _MOST_LAYERS:
         raise InputError(f"A perceptron has at most {_MOST_LAYERS} layers, not {len(sizes)}.")

@@ -59,9 +59,8 @@ def bounded(data: Trajectories, random: np.random.Generator, max_rows: int) -> t
 
 def moves(data: Trajectories, steps: int) -> Moves:
     """All moves over `steps` steps."""
-    start = np.arange(data.num_states - steps)
     episode = episodes(data)
-    start = start[episode[steps:] == episode[: len(episode) - steps]]
+    start = np.flatnonzero(episode[steps:] == episode[:-steps])
     end = start + steps
     cost = np.full(len(start), float(steps)) if data.times is None else data.times[end] - data.times[start]
     return Moves(start, end, cost)

@@ -21,7 +21,8 @@ _LEVELS = 9000
 
 def map_data(model: DistanceModel, data: Trajectories) -> dict[str, Any]:
     """Some recorded states, where they lie, and how far they are from each other."""
-    rows = np.sort(np.random.default_rng(0).permutation(data.num_states)[:_MOST_STATES])
+    shown = min(_MOST_STATES, data.num_states)
+    rows = np.sort(np.random.default_rng(0).choice(data.num_states, shown, replace=False))
     states = read_rows(data.states, rows)
     episode = np.searchsorted(data.offsets, rows, side="right") - 1
     distances = model.pairwise(states, states)

@@ -75,6 +75,8 @@ def _health_lines(health: Health | None) -> list[tuple[str, str]]:
         ("random pairs measure", health.random_pairs, "{:.1f} steps"),
         ("too long on held-out pairs by", health.excess, "{:.1%}"),
         ("on pairs that are new by", health.novel_excess, "{:.1%}"),
+        ("correlation with shortest paths of the recording", health.agreement, "{:.3f}"),
+        ("seeds differ by", health.disagreement, "{:.1%}"),
         ("states known from training", health.recorded_share, "{:.0%}"),
     ]
     return [(name, form.format(value)) for name, value, form in numbers if value is not None]

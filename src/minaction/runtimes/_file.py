@@ -6,7 +6,7 @@ import contextlib
 import json
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ..errors import InputError
 FORMAT = 2  # the newest that can be read here; that of `minaction._files`
 _SAMPLE = "recorded."  # the sample of recorded states that coverage is measured from
 _MOST_NUMBERS = 1 << 26  # of a state
+_LOADED_BY = {"model": ("a model", "load"), "agent": ("an agent", "load_agent")}
 
 
 @dataclass(frozen=True)
@@ -41,31 +42,46 @@ def read(path: str | Path) -> Stored:
     """The model in `path`; what its header says beyond what a runtime needs is ignored."""
     if Path(path).is_dir():
         path = Path(path) / "model.safetensors"  # as `DistanceModel.save` writes a folder
+    tensors, header = read_file(path, "model")
+    with fitting(path):
+        return stored_model(tensors, header)
+
+
+def read_file(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays and the header of a file that holds a `kind`, a model or an agent."""
     if not Path(path).is_file():
-        raise InputError(f"There is no file {path}; give a model file, such as model.safetensors.")
+        raise InputError(
+            f"There is no file {path}; give the file of {_LOADED_BY[kind][0]}, such as {kind}.safetensors."
+        )
     try:
         with safe_open(str(path), framework="numpy") as file:
             header = json.loads((file.metadata() or {})["minaction"])
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        kind, newer = header["kind"], header["format"] > FORMAT
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        found, newer = header["kind"], header["format"] > FORMAT
         unchanged = is_as_written(path)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError, struct.error) as error:
-        raise InputError(f"{path} is not a model file of minaction, or it is truncated; write it again.") from error
+        raise InputError(f"{path} is not a file of minaction, or it is truncated; write it again.") from error
     if not unchanged:
         raise InputError(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
     if newer:
         raise InputError(f"{path} was written by a newer version of minaction ({header.get('version')}); upgrade it.")
-    if kind != "model":
-        raise InputError(f"{path} holds a {kind}, not a model; give another file.")
-    with fitting(path):
-        shape, dtype = tuple(header["state_shape"]), np.dtype(header["state_dtype"]).name
-        if not all(type(size) is int and size > 0 for size in shape) or math.prod(shape) > _MOST_NUMBERS:
-            raise ValueError(f"states of shape {shape}")
-        origin, step_time = weights.pop("origin", None), float(header.get("step_time", 1.0))
-        if not 0 < step_time < math.inf or (origin is not None and origin.shape != shape):
-            raise ValueError("units that do not fit the states")
-        weights = {name: value for name, value in weights.items() if not name.startswith(_SAMPLE)}
-        return Stored(weights, header["encoder"], header["quasimetric"], shape, dtype, origin, step_time)
+    if found != kind:
+        what, loader = _LOADED_BY.get(found, (f"a {found}", None))
+        remedy = f"read it with `{loader}`" if loader else "give another file"
+        raise InputError(f"{path} holds {what}, not {_LOADED_BY[kind][0]}; {remedy}.")
+    return tensors, header
+
+
+def stored_model(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> Stored:
+    """The model of a file's arrays and header."""
+    shape, dtype = tuple(header["state_shape"]), np.dtype(header["state_dtype"]).name
+    if not all(type(size) is int and size > 0 for size in shape) or math.prod(shape) > _MOST_NUMBERS:
+        raise ValueError(f"states of shape {shape}")
+    origin, step_time = tensors.get("origin"), float(header.get("step_time", 1.0))
+    if not 0 < step_time < math.inf or (origin is not None and origin.shape != shape):
+        raise ValueError("units that do not fit the states")
+    weights = {name: value for name, value in tensors.items() if not name.startswith(_SAMPLE) and name != "origin"}
+    return Stored(weights, header["encoder"], header["quasimetric"], shape, dtype, origin, step_time)
 
 
 @contextlib.contextmanager

@@ -48,8 +48,9 @@ class Operations(Protocol):
     def join(self, parts: Sequence[Array]) -> Array: ...
     def transpose(self, x: Array) -> Array: ...
     def flattened(self, x: Array) -> Array: ...  # a weight of any shape as one row
-    def intervals(self, x: Array, y: Array) -> tuple[Array, Array]: ...  # sorted x_j, max(x_j, y_j) in the same order
-    def covered(self, low: Array, high: Array) -> Array: ...  # max(low_j, high_0, ..., high_(j - 1)) for every j
+    def larger(self, x: Array, y: Array) -> Array: ...  # number by number
+    def sorted(self, x: Array) -> Array: ...  # from the lowest
+    def covered(self, low: Array, high: Array) -> Array: ...  # max(low_j, high_(j - 1)) for every j; the first is low_0
     def arranged(self, x: Array, shape: Sequence[int], order: Sequence[int], into: Sequence[int]) -> Array: ...
     # rows (n, size) as (n, *shape), their axes in another order, as (n, *into)
     def convolved(self, x: Array, weight: Array) -> Array: ...  # (n, h, w, c) by (3, 3, c, d), padded with zeros
@@ -138,6 +139,14 @@ def quasimetric(o: Operations, description: Description, weights: Weights) -> Ca
     raise InputError(f"The quasimetric {name!r} cannot be run here: {_KNOWN_BY}.")
 
 
+def policy(o: Operations, hidden: Sequence[int], weights: Weights) -> Callable[[Array, Array], Array]:
+    """An agent's numbers, or scores of its choices, for rows of states and of subgoals."""
+    mean, scale, subgoal = weights["scale.mean"], weights["scale.scale"], weights["subgoal"]
+    described = {"hidden": hidden, "activation": "gelu", "layer_norm": False}
+    perceptron = _perceptron(o, described, weights, "perceptron")
+    return lambda states, goals: perceptron(o.join([(states - mean) / scale, (goals - states) @ subgoal]))
+
+
 def _perceptron(o: Operations, description: Description, weights: Weights, at: str) -> Callable[[Array], Array]:
     depth = len(description["hidden"])
     *hidden, (last_weight, last_bias) = (
@@ -209,9 +218,13 @@ def _norm(o: Operations, values: Array) -> Array:
 
 
 def _union_length(o: Operations, x: Array, y: Array) -> Array:
-    """From the lowest start to the highest, what each interval adds beyond all before it."""
-    low, high = o.intervals(x, y)
-    return o.sum(o.relu(high - o.covered(low, high)))
+    """Of the intervals from x_j to max(x_j, y_j).
+
+    Starts and ends are sorted each for itself, as there is a gap after the j-th end exactly if the next start lies
+    beyond it: what counts is how many intervals have begun and how many have ended, not which.
+    """
+    low, high = o.sorted(x), o.sorted(o.larger(x, y))
+    return o.sum(high - o.covered(low, high))
 
 
 def _metric_and_residual(o: Operations, symmetric: Array, residual: Array) -> Array:

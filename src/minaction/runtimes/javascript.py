@@ -119,10 +119,6 @@ class _Program:
     def join(self, parts: Sequence[_Value]) -> _Value:
         return self.step("join", *parts)
 
-    def intervals(self, x: _Value, y: _Value) -> tuple[_Value, _Value]:
-        both = self.step("intervals", x, y)
-        return self.step("pick", both, index=0), self.step("pick", both, index=1)
-
     def __getattr__(self, operation: str) -> Any:
         """Every other operation takes values alone, and has the same name in `model.js`."""
         if operation.startswith("_"):

@@ -24,6 +24,7 @@ except ModuleNotFoundError:
     raise MissingExtra("An export to ONNX", "onnx") from None
 
 from . import _formulas
+from ._agent_file import StoredAgent
 from ._file import Stored
 
 Part = Literal["distance", "encoder", "quasimetric"]
@@ -37,11 +38,7 @@ def serialise(stored: Stored, part: Part = "distance") -> bytes:
     """The graph as the bytes of an .onnx file; n, the number of rows, is free."""
     if part not in get_args(Part):
         raise unknown_name("part of a model", str(part), get_args(Part))
-    if stored.origin is not None:
-        raise InputError(
-            "The recorded states lie so far from zero that float32, in which an ONNX graph takes them, cannot tell "
-            "them apart; record them from an origin of your own and train again."
-        )
+    _require_near_zero(stored.origin)
     graph = _Graph()
     weights = {name: graph.constant(weight, name) for name, weight in stored.weights.items()}
     kind = helper.np_dtype_to_tensor_dtype(_recorded(stored.state_dtype))
@@ -61,6 +58,36 @@ def serialise(stored: Stored, part: Part = "distance") -> bytes:
     found = _formulas.quasimetric(graph, stored.quasimetric, weights)(x, y)
     graph.output(found if stored.step_time == 1.0 else found * stored.step_time, "distance", ())
     return graph.serialise()
+
+
+def serialise_policy(stored: StoredAgent) -> bytes:
+    """An agent's local policy as the bytes of an .onnx file.
+
+    It takes `states` and `subgoals`, both (n, D), and gives `actions`: numbers (n, A) within the bounds of the recorded
+    ones, or the likeliest choices (n,), beside the `scores` (n, choices) of all.
+    """
+    _require_near_zero(stored.origin)
+    graph = _Graph()
+    weights = {name: graph.constant(weight, name) for name, weight in stored.weights.items()}
+    kind = helper.np_dtype_to_tensor_dtype(_recorded(stored.model.state_dtype))
+    given = [graph.as_rows(graph.input(name, kind, stored.model.state_shape)) for name in ("states", "subgoals")]
+    found = _formulas.policy(graph, stored.hidden, weights)(*given)
+    if stored.choices:
+        likeliest = graph.node("ArgMax", found, axis=-1, keepdims=0)
+        graph.output(likeliest, "actions", (), TensorProto.INT64)
+        graph.output(found, "scores", (stored.choices,))
+    else:
+        within = graph.node("Min", graph.node("Max", found, graph.constant(stored.low)), graph.constant(stored.high))
+        graph.output(within, "actions", stored.low.shape)
+    return graph.serialise()
+
+
+def _require_near_zero(origin: np.ndarray | None) -> None:
+    if origin is not None:
+        raise InputError(
+            "The recorded states lie so far from zero that float32, in which an ONNX graph takes them, cannot tell "
+            "them apart; record them from an origin of your own and train again."
+        )
 
 
 def _recorded(dtype: str) -> np.dtype[Any]:
@@ -126,9 +153,9 @@ class _Graph:
         self._inputs.append(helper.make_tensor_value_info(name, kind, ["n", *shape]))
         return _Value(self, name)
 
-    def output(self, value: _Value, name: str, shape: tuple[int | None, ...]) -> None:
+    def output(self, value: _Value, name: str, shape: tuple[int | None, ...], kind: int = TensorProto.FLOAT) -> None:
         self._nodes.append(helper.make_node("Identity", [value.name], [name]))
-        self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", *shape]))
+        self._outputs.append(helper.make_tensor_value_info(name, kind, ["n", *shape]))
 
     def nodes(self, operator: str, count: int, *inputs: _Value | float, **attributes: Any) -> list[_Value]:
         given = [value if isinstance(value, _Value) else self.constant(np.float32(value)) for value in inputs]
@@ -251,20 +278,15 @@ class _Graph:
     def rows(self, x: _Value) -> _Value:
         return self.node("Flatten", x, axis=1)
 
-    def intervals(self, x: _Value, y: _Value) -> tuple[_Value, _Value]:
-        low, order = self.nodes("TopK", 2, x, self._whole(x.size), largest=0)
-        high = self.node("Max", low, self.node("GatherElements", y, order, axis=-1))
-        return low.of(x.size), high.of(x.size)
+    def larger(self, x: _Value, y: _Value) -> _Value:
+        return self.node("Max", x, y).of(x.size)
+
+    def sorted(self, x: _Value) -> _Value:
+        return self.nodes("TopK", 2, x, self._whole(x.size), largest=0)[0].of(x.size)
 
     def covered(self, low: _Value, high: _Value) -> _Value:
-        """ONNX has no running maximum: of the two numbers up to every j, of the four, of the eight, and so on."""
-        reach = self.join([self._slice(low, 0, 1), self._slice(high, 0, high.size - 1)])
-        step = 1
-        while step < high.size:
-            further = self.node("Max", self._slice(reach, step, high.size), self._slice(reach, 0, high.size - step))
-            reach = self.join([self._slice(reach, 0, step), further])
-            step *= 2
-        return self.node("Max", low, reach)
+        after = self.node("Max", self._slice(low, 1, low.size), self._slice(high, 0, high.size - 1))
+        return self.join([self._slice(low, 0, 1), after])
 
     def _slice(self, x: _Value, start: int, end: int) -> _Value:
         return self.node("Slice", x, self._whole(start), self._whole(end), self._whole(-1))

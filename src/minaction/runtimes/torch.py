@@ -8,9 +8,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InputError, MissingExtra
 
@@ -20,10 +23,12 @@ except ModuleNotFoundError:
     raise MissingExtra("A model in PyTorch", "pytorch") from None
 
 from . import _formulas
+from ._acting import Acting
+from ._agent_file import StoredAgent, read_agent
 from ._file import Stored, fitting, read
 
 # What describes the data or was drawn once; JAX does not train it either.
-_NOT_TRAINED = (".scale.mean", ".scale.scale", ".fourier.frequencies")
+_NOT_TRAINED = ("scale.mean", "scale.scale", "fourier.frequencies", "reach", "subgoal")
 
 
 def load(path: str | Path) -> TorchModel:
@@ -33,6 +38,13 @@ def load(path: str | Path) -> TorchModel:
         return TorchModel(stored)
 
 
+def load_agent(path: str | Path) -> TorchAgent:
+    """Read an agent file that `Agent.save` or `minaction agent train` wrote."""
+    stored = read_agent(path)
+    with fitting(path):
+        return TorchAgent(stored)
+
+
 class TorchModel(torch.nn.Module):
     """d(s, g) for states and goals (..., *state_shape), whose leading axes broadcast."""
 
@@ -40,22 +52,21 @@ class TorchModel(torch.nn.Module):
 
     def __init__(self, stored: Stored) -> None:
         super().__init__()
-        self.state_shape = stored.state_shape
+        self.state_shape, self.state_dtype = stored.state_shape, stored.state_dtype
         self._encoder, self._quasimetric, self._step_time = stored.encoder, stored.quasimetric, stored.step_time
         self.register_buffer("_origin", None if stored.origin is None else torch.tensor(stored.origin))
-        self._names = {name: name.replace(".", "_") for name in stored.weights}  # PyTorch allows no dots
-        for name, attribute in self._names.items():
-            weight = torch.tensor(stored.weights[name])
-            if name.endswith(_NOT_TRAINED):
-                self.register_buffer(attribute, weight)
-            else:
-                self.register_parameter(attribute, torch.nn.Parameter(weight))
+        self._names = _register(self, stored.weights)
         _formulas.encoder(_OPERATIONS, self._encoder, self._weights())  # an unknown one is refused here, not later
         _formulas.quasimetric(_OPERATIONS, self._quasimetric, self._weights())
 
     def forward(self, states: torch.Tensor, goals: torch.Tensor) -> torch.Tensor:
         """The distances."""
         return self.measure(self.embed(states), self.embed(goals))
+
+    def distance(self, states: ArrayLike, goals: ArrayLike) -> np.ndarray:
+        """The distances as NumPy has them, without gradients."""
+        with torch.no_grad():
+            return self(*_tensors(self, states, goals)).cpu().numpy()
 
     def embed(self, states: torch.Tensor) -> torch.Tensor:
         """The embeddings phi(s), (..., latent)."""
@@ -78,11 +89,63 @@ class TorchModel(torch.nn.Module):
         return {name: getattr(self, attribute) for name, attribute in self._names.items()}
 
 
+class TorchAgent(torch.nn.Module, Acting):
+    """An agent's local policy: the numbers of an action, or the scores of choices, for states and subgoals (..., D).
+
+    `act` finds the way to a goal on the roadmap, with NumPy, and takes the policy's action towards it.
+    """
+
+    _origin: torch.Tensor | None
+
+    def __init__(self, stored: StoredAgent) -> None:
+        super().__init__()
+        self.model, self.roadmap, self.lookahead = TorchModel(stored.model), stored.roadmap, stored.lookahead
+        self._stored = stored
+        self.register_buffer("_origin", None if stored.origin is None else torch.tensor(stored.origin))
+        self._names = _register(self, stored.weights)
+        _formulas.policy(_OPERATIONS, stored.hidden, self._weights())
+
+    def forward(self, states: torch.Tensor, subgoals: torch.Tensor) -> torch.Tensor:
+        """The policy's output, (..., A) or (..., choices), not yet limited to the bounds of recorded actions."""
+        weights = self._weights()
+        rows = []
+        for side in (states, subgoals):
+            seen = side if self._origin is None else side.double() - self._origin
+            rows.append(seen.to(weights["subgoal"].dtype))
+        return _formulas.policy(_OPERATIONS, self._stored.hidden, weights)(*rows)
+
+    def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
+        """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
+        with torch.no_grad():
+            return self._stored.decode(self(*_tensors(self, observation, subgoal)).cpu().numpy())
+
+    def _weights(self) -> dict[str, torch.Tensor]:
+        return {name: getattr(self, attribute) for name, attribute in self._names.items()}
+
+
+def _register(module: torch.nn.Module, weights: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """Give `module` parameters, or buffers where nothing is trained; returns each one's attribute by its name."""
+    attributes = {name: name.replace(".", "_") for name in weights}  # PyTorch allows no dots
+    for name, attribute in attributes.items():
+        weight = torch.tensor(weights[name])
+        if name.endswith(_NOT_TRAINED):
+            module.register_buffer(attribute, weight)
+        else:
+            module.register_parameter(attribute, torch.nn.Parameter(weight))
+    return attributes
+
+
+def _tensors(module: torch.nn.Module, *arrays: ArrayLike) -> list[torch.Tensor]:
+    device = next(module.parameters()).device
+    return [torch.tensor(np.asarray(array), device=device) for array in arrays]
+
+
 class _Operations:
     """PyTorch's own functions where they fit."""
 
     relu, selu, tanh, sigmoid = map(staticmethod, (torch.relu, torch.selu, torch.tanh, torch.sigmoid))
     sin, cos, abs = map(staticmethod, (torch.sin, torch.cos, torch.abs))
+    larger = staticmethod(torch.maximum)
     exp, log, erf, sign = map(staticmethod, (torch.exp, torch.log, torch.erf, torch.sign))
 
     def at_least(self, x: torch.Tensor, least: float) -> torch.Tensor:
@@ -137,16 +200,12 @@ class _Operations:
     def transpose(self, x: torch.Tensor) -> torch.Tensor:
         return x.T
 
-    def intervals(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        low, order = torch.sort(x, dim=-1)
-        return low, torch.maximum(low, torch.take_along_dim(y, order, dim=-1))
+    def sorted(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.sort(x, dim=-1).values
 
     def covered(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
         low = low.expand_as(high)
-        if high.shape[-1] == 1:
-            return low
-        before = torch.cummax(high[..., :-1], dim=-1).values
-        return torch.cat([low[..., :1], torch.maximum(low[..., 1:], before)], dim=-1)
+        return torch.cat([low[..., :1], torch.maximum(low[..., 1:], high[..., :-1])], dim=-1)
 
 
 _OPERATIONS: Any = _Operations()

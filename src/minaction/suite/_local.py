@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -17,6 +16,7 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 from .._cores import core_count, keeping_to, share_of_cores
+from .._orphans import end_with_parent
 from ..errors import InputError
 from ..training import Run, RunConfig
 from ._schedule import Batch
@@ -140,20 +140,10 @@ class _Worker:
 
 def _work(pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the suite handles it
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    if not parent.is_alive():
-        return
-    threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    end_with_parent()
     with contextlib.suppress(EOFError):  # no more batches
         while True:
             train_batch(pipe.recv(), pipe.send)
-
-
-def _end_with(sentinel: int) -> None:
-    """End this process when the suite's process ends, even if that is killed."""
-    wait([sentinel])
-    os._exit(1)
 
 
 def _workers_of_a_cpu(batches: int) -> int:

@@ -19,7 +19,7 @@ from ..objectives import Objective, make_objective
 from ..objectives._make import suited
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories
-from ..validation import split_all, validate
+from ..validation import split_all, validate_seeds
 from ._run import Measurement, Results, Run
 from ._start import starting_models
 from ._trainer import Trainer
@@ -256,19 +256,20 @@ class Driver:
     def _without_diverged(self, terms: dict[str, np.ndarray]) -> Iterator[Event]:
         for one in list(self._going):
             if not np.isfinite(terms["loss"][one.replicas]).all():
-                yield self._given_up(one, "The loss")
+                yield self._given_up(one, "The loss became infinite or NaN")
 
     def _without_broken(self, models: list[DistanceModel]) -> Iterator[Event]:
         """The loss is from before the last update, and a broken model must not replace a good checkpoint."""
         for one in list(self._going):
-            if not all(_is_finite(model, data) for model, data in zip(models[one.replicas], one.data, strict=True)):
-                yield self._given_up(one, "The distance")
+            found = (_what_broke(model, data) for model, data in zip(models[one.replicas], one.data, strict=True))
+            if what := next(filter(None, found), None):
+                yield self._given_up(one, f"The distance became {what}")
 
     def _given_up(self, one: Training, what: str) -> Diverged:
         self._going.remove(one)
         step = self._trainer.step
         error = InputError(
-            f"{what} became infinite or NaN by step {step:,}; lower the learning rate (--set learning_rate=3e-5) or "
+            f"{what} by step {step:,}; lower the learning rate (--set learning_rate=3e-5) or "
             "check the data for extreme values."
         )
         return Diverged(one, step, error)
@@ -340,16 +341,31 @@ def _overall(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
 
 def _examine(models: Sequence[DistanceModel], one: Training) -> None:
     """Attach a sample of recorded states, and the result of validation on held-out episodes, to finished models."""
-    samples = {id(data): Coverage.of(data) for data in one.data}
-    for model, data, held_out in zip(models, one.data, one.held_out or [None] * len(models), strict=True):
-        model.recorded = samples[id(data)]
-        model.health = None if held_out is None else validate(model, held_out, data)
+    for data, held_out, own in _by_data(models, one):
+        sample = Coverage.of(data)
+        found = [None] * len(own) if held_out is None else validate_seeds(own, held_out, data)
+        for model, health in zip(own, found, strict=True):
+            model.recorded, model.health = sample, health
 
 
-def _is_finite(model: DistanceModel, data: Trajectories) -> bool:
-    """Whether all weights, and distances between some of the recorded states, are finite."""
-    if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model.network)):
-        return False
+def _by_data(
+    models: Sequence[DistanceModel], one: Training
+) -> Iterator[tuple[Trajectories, Trajectories | None, list[DistanceModel]]]:
+    """The models of every data set, with what was held out of it; seeds usually share one."""
+    held_out = one.held_out or [None] * len(models)
+    for first in dict.fromkeys(map(id, one.data)):
+        own = [k for k, data in enumerate(one.data) if id(data) == first]
+        yield one.data[own[0]], held_out[own[0]], [models[k] for k in own]
+
+
+def _what_broke(model: DistanceModel, data: Trajectories) -> str | None:
+    """What is wrong with the weights, or with distances between some of the recorded states; None if nothing is."""
     some = np.linspace(0, data.num_states - 1, 16, dtype=int)
     states = np.asarray(data.states[some])
-    return bool(np.isfinite(model.distance(states, states[::-1])).all())
+    found = np.asarray(model.distance(states, states[::-1]))
+    finite = all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model.network)) and np.isfinite(found).all()
+    if not finite:
+        return "infinite or NaN"
+    differ = (states != states[::-1]).reshape(len(states), -1).any(axis=1)
+    # Both ways are among them, of which one may be 0 where the other is not.
+    return "0 between all recorded states" if differ.any() and not found[differ].any() else None

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..objectives import Objective, PathDist, make_objective
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories, as_trajectories
-from ..validation import HELD_OUT, split_all
+from ..validation import HELD_OUT, refuse_ids, split_all
 from ._driver import Diverged, Driver, Evaluated, Event, Finished, Progressed, Training
 from ._start import starting_models
 
@@ -113,11 +113,14 @@ def fit(
     if not all_seeds or steps < 1 or evaluations < 1:
         raise InputError("Training takes at least one seed, one step and one evaluation.")
     if isinstance(data, Trajectories):
-        recorded, judged = [data] * len(all_seeds), [truths or ()] * len(all_seeds)
+        own, recorded, judged = True, [data] * len(all_seeds), [truths or ()] * len(all_seeds)
     else:
         source = Source(str(data), all_seeds)
+        own = source.task is None
         recorded = [source.data(one) for one in all_seeds]
         judged = [source.truths(one) if truths is None else truths for one in all_seeds]
+    if own:
+        refuse_ids(recorded[0])
     share = held_out_by_default(data, truths) if held_out is None else held_out
     recorded, spared = split_all(recorded, share)
     training = Training(

@@ -143,6 +143,8 @@ class Run:
         path = Path(path)
         if is_run(path):
             found = cls.open(path)
+            if links := sorted(own.name for own in path.iterdir() if own.is_symlink() and _is_ours(own)):
+                raise InputError(f"{path / links[0]} is a link, behind which training would write; put a copy there.")
             if found.config != config:
                 raise InputError(
                     f"{path} holds a run with other settings; choose another --out, or --overwrite to replace it."

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._compiled import keep_compiled_programs
 from .._devices import Devices
 from .._files import read_tensors, write_tensors
 from .._image_axes import is_image
@@ -82,6 +83,7 @@ class Trainer:
             raise InputError(f"The number of steps must be at least 1, but is {steps}.")
         if not seeds or not all(0 <= seed < 1 << 32 for seed in seeds):
             raise InputError("Give at least one seed, each from 0 to 4294967295.")
+        keep_compiled_programs()
         self.objective, self.steps, self.seeds = objective, steps, tuple(seeds)
         self.names = self._one_each("names", [name] if isinstance(name, str) else name)
         self.data = self._one_each("data sets", [data] if isinstance(data, Trajectories) else data)

@@ -8,18 +8,16 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from .._coverage import Coverage, flat
-from .._mapped import read_rows
-from ..recorded._nearness import MEMORY
+from .._mapped import row_blocks
+from ..errors import InputError
 from ..trajectories import Trajectories
+from ..trajectories._ids import GLANCE, are_ids, remembered, some_steps
 from ._bounds import states_repeat
 
 _FEW_STEPS = 200
-_FEW_VALUES = 10
-_GLANCE = 20_000  # steps looked at
 _LARGEST = 64  # numbers of a state: of images, single ones mean nothing
 _NEAR = 2.0  # typical steps
 _OVERLAP = 0.1  # of states near one of another episode, or known from one
-_OFTEN = 0.05  # of the moves
 _MOST_FOR_NEARNESS = 10  # numbers of a state
 _ASKED, _NEIGHBOURS = 1_000, 64
 
@@ -46,9 +44,7 @@ def check_data(data: Trajectories) -> list[str]:
     if steps < _FEW_STEPS:
         found.append(f"only {steps} steps were recorded; distances are hardly more than guesses below a few hundred")
     if np.prod(data.state_shape) <= _LARGEST:
-        rows = np.delete(np.arange(data.num_states), data.offsets[1:] - 1)
-        rows = np.sort(np.random.default_rng(0).permutation(rows)[:_GLANCE])
-        before, after = flat(read_rows(data.states, rows)), flat(read_rows(data.states, rows + 1))
+        before, after = (flat(states) for states in some_steps(data.states, data.offsets))
         found += [*_clocks(before, after), *(_ids(before, after) or _noise(data, before, after))]
     return [*found, *_overlap(data)]
 
@@ -65,14 +61,7 @@ def _clocks(before: np.ndarray, after: np.ndarray) -> Iterator[str]:
 
 
 def _ids(before: np.ndarray, after: np.ndarray) -> list[str]:
-    """A single whole number, often repeated, that names states instead of measuring them."""
-    values = len(np.unique(before))
-    if before.shape[1] != 1 or (before != np.round(before)).any() or not _FEW_VALUES <= values <= len(before) / 2:
-        return []
-    sizes, counts = np.unique(np.abs(after - before)[after != before], return_counts=True)
-    often = sizes[counts >= _OFTEN * counts.sum()]
-    # Numbered row by row, a grid has steps of 1 and of its width, and nothing between.
-    if _remembered(before, after).all() and not (len(often) == 2 and often[1] >= 3 * often[0]):
+    if not are_ids(before, after):
         return []
     return [
         "the states are one whole number, and numbers that follow each other in value do not in time: if they are ids, "
@@ -80,21 +69,29 @@ def _ids(before: np.ndarray, after: np.ndarray) -> list[str]:
     ]
 
 
+def refuse_ids(data: Trajectories) -> None:
+    """Raise an `InputError` for states that are ids given as one number without a name.
+
+    A column's name is a person's word that it measures something; readers of tables ask for that word by themselves.
+    """
+    if data.columns or data.state_shape != (1,) or not are_ids(*map(flat, some_steps(data.states, data.offsets))):
+        return
+    count = int(max(flat(rows).max() for rows in row_blocks(data.states))) + 1
+    raise InputError(
+        "The states are ids: one whole number, and numbers that follow each other in value do not in time. Give what "
+        f"they stand for (row and column, say), or one-hot encode them (np.eye({count})[ids]; --one-hot COLUMN of a "
+        'table); if they do measure something, name it (columns=["floor"]).'
+    )
+
+
 def _noise(data: Trajectories, before: np.ndarray, after: np.ndarray) -> list[str]:
     """Whether no number is correlated with its value one step later."""
-    if states_repeat(data) or _remembered(before, after).any():
+    if states_repeat(data) or remembered(before, after).any():
         return []
     return [
         "the states look like noise: none of their numbers says anything about what it is a step later, so that no "
         "state is nearer than another"
     ]
-
-
-def _remembered(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Which numbers change, and are correlated with their value one step later, (D,) bool."""
-    first, second = before - before.mean(axis=0), after - after.mean(axis=0)
-    spread = np.sqrt((first**2).mean(axis=0) * (second**2).mean(axis=0))
-    return (spread > 0) & ((first * second).mean(axis=0) >= MEMORY * spread)
 
 
 def _overlap(data: Trajectories) -> list[str]:
@@ -111,7 +108,7 @@ def _overlap(data: Trajectories) -> list[str]:
         return []  # of so many numbers, some always differ
     else:
         scale = Coverage.of(data)
-        rows = random.permutation(data.num_states)[:_GLANCE]
+        rows = random.permutation(data.num_states)[:GLANCE]
         places = flat(data.states[rows]) / scale.unit
         away, near = KDTree(places).query(places[:_ASKED], k=min(_NEIGHBOURS, len(places)))
         other = episode[rows][near] != episode[rows[:_ASKED], None]

@@ -11,6 +11,8 @@ _SHORT, _LONG = 0.8, 1.5  # of a single step: outside, single steps are not what
 _FEWEST_NOVEL = 30  # pairs; fewer say little
 _EXCESS = 0.1  # a tenth more than the time in which it was done
 _OVERLAP = 0.2  # fewer held-out states than that are known from training
+_AGREEMENT = 0.98  # correlation with shortest paths over the recording: what a trained model has
+_SHORTER, _LONGER = 0.85, 1.15  # than these paths
 _FLAT = 1.5  # random pairs are hardly further than single steps
 
 
@@ -34,6 +36,16 @@ def _sentences(health: Health) -> Iterator[str]:
         yield (
             f"distances are too long where training did not tell: held-out pairs measure {100 * excess:.0f} % more "
             "than the time in which they were done; record more, or train longer"
+        )
+    if health.agreement is not None and health.agreement < _AGREEMENT:
+        yield (
+            f"distances and shortest paths over the recording disagree (their correlation is {health.agreement:.2f}): "
+            "train longer, or compare with minaction.recorded_distance"
+        )
+    if health.path_ratio is not None and not _SHORTER <= health.path_ratio <= _LONGER:
+        yield (
+            f"distances are {health.path_ratio:.2f} times as long as shortest paths over the recording: "
+            "train longer, or compare with minaction.recorded_distance"
         )
     if health.recorded_share is not None and health.recorded_share < _OVERLAP:
         yield (

@@ -96,29 +96,18 @@ function join(parts) {
   return made;
 }
 
-/** x sorted along its last axis, and max(x, y) in the same order: where intervals begin and end. */
-function intervals(x, y) {
-  const whole = array(broadcastShape(x, y));
-  [x, y] = [x, y].map((one) => zip(one, whole, (value) => value));
-  const size = width(x), low = array(x.shape), high = array(x.shape);
-  for (let start = 0; start < x.values.length; start += size) {
-    const order = Array.from({ length: size }, (_, k) => start + k).sort((a, b) => x.values[a] - x.values[b]);
-    order.forEach((place, k) => {
-      low.values[start + k] = x.values[place];
-      high.values[start + k] = Math.max(x.values[place], y.values[place]);
-    });
-  }
-  return [low, high];
+/** From the lowest to the highest along the last axis. */
+function sorted(x) {
+  const size = width(x), made = array(x.shape, x.values.slice());
+  for (let start = 0; start < made.values.length; start += size) made.values.subarray(start, start + size).sort();
+  return made;
 }
 
-/** max(low_j, high_0, ..., high_(j - 1)) for every j. */
+/** max(low_j, high_(j - 1)) for every j; the first is low_0. */
 function covered(low, high) {
-  const size = width(high), made = array(high.shape);
-  for (let start = 0; start < high.values.length; start += size) {
-    for (let k = 0, reach = -Infinity; k < size; k += 1) {
-      made.values[start + k] = Math.max(low.values[start + k], reach);
-      reach = Math.max(reach, high.values[start + k]);
-    }
+  const size = width(high), made = zip(low, high, (value) => value);
+  for (let k = 1; k < made.values.length; k += 1) {
+    if (k % size) made.values[k] = Math.max(made.values[k], high.values[k - 1]);
   }
   return made;
 }
@@ -229,6 +218,7 @@ const OPERATIONS = {
   sign: (x) => each(x, Math.sign),
   erf: (x) => each(x, erf),
   abs: (x) => each(x, Math.abs),
+  larger: (x, y) => zip(x, y, Math.max),
   root: (x) => each(x, Math.sqrt),
   sum: (x) => reduce(x, false, 0, (sum, value) => sum + value),
   mean: (x, { keep }) => reduce(x, keep, 0, (sum, value) => sum + value, (sum, count) => sum / count),
@@ -240,7 +230,7 @@ const OPERATIONS = {
   join: (...given) => join(given.slice(0, -1)), // the last are the settings
   flattened: (x) => array([x.values.length], x.values),
   rows: (x) => array([x.shape[0], lengthOf(x.shape.slice(1))], x.values),
-  matmul, transpose, intervals, covered, halves, arranged, convolved, halved,
+  matmul, transpose, sorted, covered, halves, arranged, convolved, halved,
 };
 
 /** Steps in order. What depends on no input is computed once. */

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import InputError, unknown_name
 from .._dataset import Trajectories
+from .._ids import are_ids, some_steps
 from ._checks import list_names
 from ._layouts import offsets_from_ids
 
@@ -167,6 +168,8 @@ def assemble(
         times = np.arange(len(ids), dtype=np.float64)  # steps go on being counted over the rows that are dropped
     states = [replace(column, values=column.values[rows]) for column in states]
     states = [_one_hot(column) if column.name in roles.ids else column for column in states]
+    if not roles.options.states:
+        _refuse_ids(states, offsets)
     single = all(column.single for column in states)
     return Trajectories.from_flat(
         np.concatenate([column.values for column in states], axis=1, dtype=np.float32 if single else np.float64),
@@ -190,6 +193,16 @@ def _one_hot(column: Column) -> Column:
     rows[np.arange(len(ids)), ids[:, 0].astype(np.int64)] = 1.0
     labels = tuple(f"{column.name}={k}" for k in range(count))
     return replace(column, values=rows, single=True, labels=labels)
+
+
+def _refuse_ids(states: list[Column], offsets: np.ndarray) -> None:
+    if len(states) == 1 and are_ids(*some_steps(states[0].values, offsets)):
+        name = states[0].name
+        raise InputError(
+            f"The column {name!r} holds ids: whole numbers, and those that follow each other in value do not in time. "
+            f"One-hot encode it (--one-hot {name}), or give what it stands for (row and column, say); if it does "
+            f"measure something, say so (--states {name})."
+        )
 
 
 def _refuse_text(columns: list[Column], where: Callable[[int], str]) -> None:

@@ -6,17 +6,18 @@ mapped. It is made again when a file of the log changes.
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import hashlib
-import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import platformdirs
 
-from ..._files import write_tensors
+from ..._files import remove_abandoned, scratch_file, write_tensors
 from ..._progress import counting_progress
 from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories
@@ -81,6 +82,8 @@ def unpacked_sizes(files: list[Any], wanted: list[str]) -> Iterator[int]:
 def map_parquet(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
     """A log whose states stay on disk: in our format, in the cache folder, made from it where that is not there yet."""
     kept = _kept_path(path, keep_actions, table)
+    with contextlib.suppress(OSError):  # there is no such folder yet, or it may not be written to
+        remove_abandoned(kept.parent, ".*")
     try:
         return Trajectories.load(kept, memory_map=True)
     except InputError:
@@ -88,6 +91,9 @@ def map_parquet(path: Path, keep_actions: bool, table: TableOptions | None = Non
     with naming(path), parsing(path, "Parquet"):
         import_arrow(path)
         _convert(path, keep_actions, table, kept)
+    for old in kept.parent.glob(f"{glob.escape(kept.stem.rpartition('-')[0])}-*.safetensors"):
+        if old != kept:  # made of the same log before it changed
+            old.unlink(missing_ok=True)
     return Trajectories.load(kept, memory_map=True)
 
 
@@ -107,11 +113,11 @@ def _convert(path: Path, keep_actions: bool, table: TableOptions | None, kept: P
     total, first = sum(file.metadata.num_rows for file in files), None
     lengths: list[np.ndarray] = []
     with (
-        tempfile.TemporaryDirectory(dir=kept.parent) as folder,
+        contextlib.ExitStack() as scratch,
         counting_progress(f"reading {path}") as progress,
         warnings.catch_warnings(),
     ):
-        arrays = {name: open(Path(folder) / name, "wb") for name in ("states", "times", "actions")}  # noqa: SIM115
+        arrays = {name: scratch.enter_context(scratch_file(kept)) for name in ("states", "times", "actions")}
         done = 0
         for part in _whole_episodes(files, wanted, roles.names[roles.episode]):
             data = from_arrow(part, roles, keep_actions)
@@ -130,14 +136,14 @@ def _convert(path: Path, keep_actions: bool, table: TableOptions | None, kept: P
             progress(done, total)
             warnings.simplefilter("ignore")  # of a column that grows was warned with the first part
         for file in arrays.values():
-            file.close()
+            file.flush()
         if first is None:
             raise InputError("There are no rows; record at least two states.")
         offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-        tensors = {"states": _mapped(folder, "states", first.states), "offsets": offsets}
+        tensors = {"states": _mapped(arrays["states"], first.states), "offsets": offsets}
         for name, values in (("times", _times(first, roles)), ("actions", first.actions)):
             if values is not None:
-                tensors[name] = _mapped(folder, name, values)
+                tensors[name] = _mapped(arrays[name], values)
         header = {"made": {"from": str(path)}, "columns": list(first.columns), "time_unit": first.time_unit}
         write_tensors(kept, "trajectories", tensors, header)
 
@@ -177,8 +183,8 @@ def _times(data: Trajectories, roles: Roles) -> np.ndarray | None:
     return (np.arange(data.num_states) - np.repeat(data.offsets[:-1], data.lengths)).astype(np.float64)
 
 
-def _mapped(folder: str, name: str, like: np.ndarray) -> np.ndarray:
-    return np.memmap(Path(folder) / name, like.dtype, "r").reshape(-1, *like.shape[1:])
+def _mapped(file: IO[bytes], like: np.ndarray) -> np.ndarray:
+    return np.memmap(file, like.dtype, "r").reshape(-1, *like.shape[1:])
 
 
 def _wanted(files: list[Any], keep_actions: bool, table: TableOptions | None) -> tuple[Roles, list[str]]:
@@ -206,11 +212,16 @@ def _belongs(path: str, wanted: list[str]) -> bool:
 
 
 def _kept_path(path: Path, keep_actions: bool, table: TableOptions | None) -> Path:
-    """Where a log is kept: a name that changes with its files and with what is made of its columns."""
+    """Where a log is kept: its name says which log, and what is made of its columns; and then what is in its files."""
     try:
         files = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in parquet_files(path)]
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); check the path.") from error
-    described = repr((_VERSION, files, keep_actions, table or TableOptions()))
-    digest = hashlib.sha256(described.encode()).hexdigest()[:16]
-    return Path(platformdirs.user_cache_dir("minaction")) / "tables" / f"{path.stem}-{digest}.safetensors"
+    of_log = _digest((str(path.resolve()), keep_actions, table or TableOptions()))
+    return (
+        Path(platformdirs.user_cache_dir("minaction")) / "tables" / f"{path.stem}-{of_log}-{_digest(files)}.safetensors"
+    )
+
+
+def _digest(described: object) -> str:
+    return hashlib.sha256(repr((_VERSION, described)).encode()).hexdigest()[:16]

@@ -1,0 +1,75 @@
+"""An agent file as `Agent.save` writes it: a local policy, a roadmap, and the model that both were made with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._file import Stored, fitting, read_file, stored_model
+from ._roadmap import Edges, Roadmap
+from ._states import as_rows
+
+
+@dataclass(frozen=True)
+class StoredAgent:
+    """What a runtime needs of an agent."""
+
+    model: Stored
+    weights: dict[str, np.ndarray]
+    """Of the policy."""
+    hidden: tuple[int, ...]
+    low: np.ndarray
+    high: np.ndarray
+    choices: int
+    """How many there are to choose from; 0 where an action is numbers, from `low` to `high`."""
+    origin: np.ndarray | None
+    """Where the policy sees states from."""
+    roadmap: Roadmap | None
+    lookahead: float
+
+    def as_rows(self, states: Any) -> tuple[np.ndarray, tuple[int, ...]]:
+        """States (..., D) as the policy takes them, float32 (n, D), and their leading axes."""
+        return as_rows(states, self.model.state_shape, np.dtype(self.model.state_dtype), self.origin)
+
+    def decode(self, output: np.ndarray) -> Any:
+        """The action of the policy's output (size,): the likeliest choice's number, or numbers (A,) within bounds."""
+        return int(np.argmax(output)) if self.choices else np.clip(output, self.low, self.high)
+
+
+def read_agent(path: str | Path) -> StoredAgent:
+    """The agent in `path`."""
+    tensors, header = read_file(path, "agent")
+    with fitting(path):
+        return stored_agent(tensors, header)
+
+
+def stored_agent(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> StoredAgent:
+    """The agent of a file's arrays and header."""
+    parts: dict[str, dict[str, np.ndarray]] = {}
+    for name, array in tensors.items():
+        part, _, rest = name.partition(".")
+        parts.setdefault(part, {})[rest] = array
+    model, policy, architecture = stored_model(parts["model"], header["model"]), parts["policy"], header["architecture"]
+    # Which inputs tell a subgoal, each over how far it usually is away: as a matrix, which every runtime multiplies by.
+    chosen = np.eye(*model.state_shape, dtype=np.float32)[:, architecture["goal_inputs"]]
+    actions = architecture["actions"]
+    return StoredAgent(
+        model,
+        {**policy, "subgoal": chosen / policy["reach"]},
+        tuple(architecture["hidden"]),
+        np.array(actions["low"], np.float32),
+        np.array(actions["high"], np.float32),
+        actions["choices"],
+        parts.get("units", {}).get("origin"),
+        _roadmap(parts, header["move_time"]) if "roadmap" in parts else None,
+        float(header["lookahead"]),
+    )
+
+
+def _roadmap(parts: dict[str, dict[str, np.ndarray]], move_time: float) -> Roadmap:
+    nodes, edges = parts["roadmap"], Edges(*(parts["graph"][name] for name in Edges._fields))
+    return Roadmap(graph=edges, move_time=float(move_time), **nodes)
