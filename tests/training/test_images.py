@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import minaction as ma
+from minaction._image_axes import images_of
 from minaction.encoders import input_statistics
+from minaction.encoders._image import shifted
 from minaction.training import _trainer
 from minaction.training._replicas import Vectorised
 
@@ -48,3 +52,41 @@ def test_a_cpu_encodes_a_few_images_at_a_time_with_the_same_gradient() -> None:
         )
         for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
             np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5)
+
+
+SHAKEN = replace(TINY, encoder=replace(TINY.encoder, crop=2))  # type: ignore[arg-type]
+
+
+def test_images_are_cropped_in_training_alone_and_always_alike() -> None:
+    data = frames(0)
+    plain, shaken, again = (ma.Trainer(one, data, steps=4) for one in (TINY, SHAKEN, SHAKEN))
+    states = jnp.asarray(data.states)
+    before = shaken.networks()[0]
+    np.testing.assert_array_equal(before.encoder(states), plain.networks()[0].encoder(states))  # nothing is cropped
+    losses = [trainer.advance(1)["loss"] for trainer in (plain, shaken, again)]
+    assert losses[0] != losses[1] == losses[2]
+    shaken.advance(3)
+    again.advance(1)
+    again.advance(2)  # however it is divided
+    for a, b in zip(jax.tree.leaves(shaken.networks()), jax.tree.leaves(again.networks()), strict=True):
+        np.testing.assert_array_equal(a, b)
+    model = shaken.models()[0]
+    np.testing.assert_array_equal(model.embed(data.states), model.embed(data.states))
+    assert model.architecture.encoder.crop == 2  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("shape", [(6, 7), (6, 7, 3), (3, 20, 18), (2, 6, 7, 3)])
+def test_a_crop_is_a_shift_that_repeats_the_edge(shape: tuple[int, ...]) -> None:
+    states = np.random.default_rng(0).integers(0, 256, (5, *shape)).astype(np.uint8)
+    before = images_of(states)
+    after = images_of(np.asarray(shifted(jnp.asarray(states), 1, jax.random.key(1))))
+    padded = np.pad(before, [(0, 0), (1, 1), (1, 1), (0, 0)], mode="edge")
+    height, width = before.shape[1:3]
+    for image, whole in zip(after, padded, strict=True):
+        assert any((image == whole[a : a + height, b : b + width]).all() for a in range(3) for b in range(3))
+    assert (after != before).any()
+
+
+def test_a_negative_crop_is_refused() -> None:
+    with pytest.raises(ma.InputError, match="0 pixels or more"):
+        ma.ImageEncoder(crop=-1)

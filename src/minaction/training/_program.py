@@ -15,6 +15,7 @@ from jaxtyping import Array, Float
 
 from .._devices import Devices
 from ..encoders import InputStatistics
+from ..encoders._image import in_training
 from ..objectives import States, TrainingObjective
 from ..objectives._states import RecordedStates
 
@@ -69,9 +70,12 @@ class Program:
     def _one_step(self, state: TrainState, step: Array, batch: Any, states: States) -> tuple[TrainState, dict]:
         progress = step / self.steps
         parameters, rest = eqx.partition(state.network, eqx.is_inexact_array)
+        key = jax.random.fold_in(jax.random.fold_in(state.keys, step), 1)  # the batch was drawn with what is inside
 
         def loss(parameters: Any) -> tuple[Float[Array, ""], dict]:
-            return self.objective.loss(eqx.combine(parameters, rest), state.extra, batch, states, progress)
+            return self.objective.loss(
+                in_training(eqx.combine(parameters, rest), key), state.extra, batch, states, progress
+            )
 
         (value, terms), gradient = jax.value_and_grad(loss, has_aux=True)(parameters)
         updates, optimiser = self.objective.optimiser(self.steps).update(gradient, state.optimiser, parameters)
