@@ -2,6 +2,7 @@
 
     python reproductions/agents.py train agents ogbench-pointmaze-medium-stitch ogbench-antmaze-medium-navigate
     python reproductions/agents.py evaluate agents --out reproductions/results/agents.json
+    python reproductions/agents.py table reproductions/results/agents.json
 
 `train` leaves, for every data set, agents of three seeds, with `--gcbc` goal-conditioned behaviour cloning, and of
 those named after `--qrl` QRL with an actor; the seeds of a method are trained side by side and share one distance.
@@ -208,9 +209,33 @@ def write(out: Path, root: Path, results: dict[tuple[str, str, int], list[Any]])
     write_json(out, {"training": took, "results": lines})
 
 
+# ------------------------------------------------------------------------------------------------ reading
+
+
+def table(path: Path) -> None:
+    """Print the results as Markdown: success over all seeds with the least and the greatest, and the failures."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for line in json.loads(path.read_text())["results"]:
+        found.setdefault((line["method"], line["data"].removeprefix("ogbench-")), []).append(line["total"])
+    print("| method | data | success | seeds | episodes | of the least steps | failures |\n" + "| --- " * 7 + "|")
+    for (method, name), seeds in sorted(found.items()):
+        count = sum(one["episodes"] for one in seeds)
+        reached = sum(one["successes"] for one in seeds)
+        rates = [f"{100 * one['success_rate']:.0f}" for one in seeds]
+        ratios = [one["of_least"] for one in seeds if one["of_least"] is not None]
+        failures: dict[str, int] = {}
+        for one in seeds:
+            for what, many in one["failures"].items():
+                failures[what] = failures.get(what, 0) + many
+        words = ", ".join(f"{many} {what}" for what, many in failures.items()) or "none"
+        longer = f"{np.mean(ratios):.2f}" if ratios else "–"
+        shown = (method, name, f"{100 * reached / count:.1f}%", " ".join(rates), count, longer, words)
+        print("| " + " | ".join(map(str, shown)) + " |")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["train", "evaluate"])
+    parser.add_argument("action", choices=["train", "evaluate", "table"])
     parser.add_argument("root", type=Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--data", type=Path)
@@ -230,7 +255,9 @@ if __name__ == "__main__":
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=1e9, help="stop starting episodes after so many")
     options = parser.parse_args()
-    if options.action == "train":
+    if options.action == "table":
+        table(options.root)
+    elif options.action == "train":
         train(options.root, options.names, options)
     else:
         evaluate(options.root, options)

@@ -82,7 +82,7 @@ class Agent(Acting):
         write_agent(self, path)
 
     def export(self, path: str | Path) -> None:
-        """Write the local policy to an .onnx file, a graph of plain operators.
+        """Write the local policy to the .onnx file `path`, a graph of plain operators.
 
         It takes `states` and `subgoals`, both (n, D), and gives `actions`: numbers (n, A) within bounds, or choices
         (n,) beside their `scores` (n, choices). Subgoals are found by `way`, here or in `minaction.runtimes.numpy` and
