@@ -71,11 +71,11 @@ def stored_agent(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
         np.array(actions["high"], np.float32),
         actions["choices"],
         parts.get("units", {}).get("origin"),
-        _roadmap(parts, header["move_time"]) if "roadmap" in parts else None,
+        _roadmap(parts, header) if "roadmap" in parts else None,
         float(header["lookahead"]),
     )
 
 
-def _roadmap(parts: dict[str, dict[str, np.ndarray]], move_time: float) -> Roadmap:
+def _roadmap(parts: dict[str, dict[str, np.ndarray]], header: Mapping[str, Any]) -> Roadmap:
     nodes, edges = parts["roadmap"], Edges(*(parts["graph"][name] for name in Edges._fields))
-    return Roadmap(graph=edges, move_time=float(move_time), **nodes)
+    return Roadmap(graph=edges, move_time=float(header["move_time"]), repeats=bool(header["repeats"]), **nodes)
