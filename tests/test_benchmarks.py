@@ -161,7 +161,7 @@ def test_latency_is_measured_in_every_runtime(tmp_path: Path) -> None:
 
 
 def line(what: str, seconds: float, **more: float) -> dict[str, Any]:
-    return {"what": what, "seconds": seconds, "evaluating_seconds": 0.0, **more}
+    return {"what": what, "seconds": seconds, "core_seconds": seconds / 2, "evaluating_seconds": 0.0, **more}
 
 
 def test_time_to_accuracy_is_that_of_the_first_evaluation_that_is_good_enough() -> None:
@@ -170,14 +170,15 @@ def test_time_to_accuracy_is_that_of_the_first_evaluation_that_is_good_enough() 
     for k, (pearson, ratio_cv) in enumerate([(0.8, 0.2), (0.95, 0.2), (0.95, 0.05), (0.99, 0.01)]):
         lines.append(line("evaluated", 3 + k, step=k, steps_per_second=10, pearson=pearson, ratio_cv=ratio_cv))
     found = time_to_accuracy.outcome(lines, target, "default")
-    assert (found.seconds, found.step, found.extrapolated, found.seconds_in_all) == (5, 2, False, 6)
+    assert (found.seconds, found.core_seconds, found.step, found.extrapolated) == (5, 2.5, 2, False)
+    assert found.seconds_in_all == 6
 
 
 def test_what_would_take_hours_is_extrapolated_along_the_curve_of_its_own_method_alone() -> None:
     target = time_to_accuracy.Target("true", 0.9, maddist_steps=1000)
-    lines = [line("compiled", 2), line("evaluated", 3, step=10, steps_per_second=10)]
+    lines = [line("compiled", 2), line("evaluated", 3, step=10, steps_per_second=10, steps_per_core_second=20)]
     plain = time_to_accuracy.outcome(lines, target, time_to_accuracy.BASELINE)
-    assert (plain.seconds, plain.extrapolated) == (102, True)
+    assert (plain.seconds, plain.core_seconds, plain.extrapolated) == (102, 51, True)
     assert time_to_accuracy.outcome(lines, target, "default").seconds is None
     never = time_to_accuracy.Target("true", 0.9)
     assert time_to_accuracy.outcome(lines, never, time_to_accuracy.BASELINE).seconds is None
