@@ -1,60 +1,263 @@
-"""Agents and their baselines on OGBench's mazes: three seeds of each, from recordings with actions.
+"""Agents, what others do and ablations on OGBench's mazes, trained and evaluated side by side.
 
-    python reproductions/agents.py train ogbench-pointmaze-medium-stitch agents/pointmaze-medium-stitch --episodes 2500
-    minaction agent evaluate agents/pointmaze-medium-stitch pointmaze-medium-v0
+    python reproductions/agents.py train agents ogbench-pointmaze-medium-stitch ogbench-antmaze-medium-navigate
+    python reproductions/agents.py evaluate agents --out reproductions/results/agents.json
+    python reproductions/agents.py table reproductions/results/agents.json
 
-Beside the agents it leaves goal-conditioned behaviour cloning of the same recordings in `gcbc/`: the same policy and
-trainer, but any later state of the episode as the goal, all weights equal, and no roadmap.
+`train` leaves, for every data set, agents of three seeds, with `--gcbc` goal-conditioned behaviour cloning, and of
+those named after `--qrl` QRL with an actor; the seeds of a method are trained side by side and share one distance.
+`--data` is a folder with recordings NAME.safetensors; without it they are made. `evaluate` plays episodes of all
+agents in turn, so that what is there when it ends is spread evenly, until the file DONE is in the folder and
+everything is played. Several processes may train meanwhile, each of which takes the next data set that nobody has
+taken.
 """
 
 from __future__ import annotations
 
 import argparse
+import heapq
 import json
+import multiprocessing
+import os
 import time
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
-import minaction as ma
-from minaction.agents import Agent
-from minaction.agents._fit import NODES
+import numpy as np
+
+# ------------------------------------------------------------------------------------------------ training
 
 
-def train(source: str, out: Path, episodes: int | None, seeds: int, steps: int | None, model_steps: int | None) -> None:
-    """Write agents, baselines and how long each part took."""
-    data = ma.read(source, keep_actions=True, episodes=episodes)
+def train(root: Path, names: list[str], given: argparse.Namespace) -> None:
+    """Carry out what nobody has taken yet and has what it needs: agents first, then what they are compared with."""
+    left = [("agent", name) for name in names] + [("others", name) for name in names if name in given.ablate]
+    left += [("qrl", name) for name in names if name in given.qrl]
+    left += [("short", name) for name in names if name in given.lookahead]
+    left += [("gcbc", name) for name in names if given.gcbc]
+    while left:
+        job = next((one for one in left if ready(root, *one, given)), None)
+        if job is None:
+            time.sleep(0.5)
+            continue
+        left.remove(job)
+        try:
+            (root / "taken" / "-".join(job)).mkdir(parents=True)
+        except FileExistsError:
+            continue
+        train_one(*job, root / job[1], given)
+
+
+def ready(root: Path, kind: str, name: str, given: argparse.Namespace) -> bool:
+    """Whether the recording is there, and the distance where it is needed."""
+    made = given.data is None or "pointmaze" in name or (given.data / f"{name}.safetensors").exists()
+    return made and (kind in ("agent", "qrl") or (root / name / "distance.safetensors").exists())
+
+
+def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> None:
+    """Agents of one kind on one data set, or other distances for ablations, and how long each part took."""
+    import minaction as ma
+    from minaction.agents import fit_gcbc, fit_qrl_actor
+    from minaction.agents._fit import NODES, chosen_inputs, only
+
     took, began = {}, time.monotonic()
 
-    def lap(name: str) -> None:
+    def lap(what: str) -> None:
         nonlocal began
-        took[name], began = round(time.monotonic() - began, 1), time.monotonic()
+        took[what], began = round(time.monotonic() - began, 1), time.monotonic()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"took-{kind}.json").write_text(json.dumps({"states": data.num_states, "seconds": took}) + "\n")
+        print(name, kind, what, took[what], flush=True)
 
-    models = ma.fit(data, steps=model_steps, seeds=range(seeds), name=source, held_out=0.0, progress=False)
-    lap("distances")
-    recorded = ma.recorded_distance(data, max_nodes=NODES)
-    lap("roadmap")
-    for seed, model in enumerate(models):
-        agent = ma.fit_agent(data, model, steps=steps, seed=seed, recorded=recorded, progress=False)
-        agent.save(out / f"agent-seed{seed}.safetensors")
-        lap(f"agent {seed}")
-    longest = int(data.lengths.max())
-    for seed, model in enumerate(models):
-        settings = {"horizon": longest, "sharpness": 0.0, "single_steps": False}
-        cloned = ma.fit_agent(data, model, steps=steps, seed=seed, recorded=recorded, progress=False, **settings)
-        baseline = Agent(model, None, cloned.policy, cloned.architecture, cloned.units, cloned.lookahead)
-        baseline.save(out / "gcbc" / f"agent-seed{seed}.safetensors")
-        lap(f"cloning {seed}")
-    (out / "took.json").write_text(json.dumps({"states": data.num_states, "seconds": took}, indent=2) + "\n")
-    print(source, data, recorded, took, flush=True)
+    path = None if given.data is None else given.data / f"{name}.safetensors"
+    data = ma.Trajectories.load(path) if path is not None and path.exists() else ma.read(name, keep_actions=True)
+    lap("data")
+    goal_inputs = ma.get_task(name).goal_inputs
+    told: dict[str, Any] = {"seeds": list(range(given.seeds)), "goal_inputs": goal_inputs, "progress": False}
+    settings = {"steps": given.steps, "batch_size": given.batch_size}
+    if kind == "agent":
+        model = ma.fit(data, steps=given.model_steps, name=name, held_out=0.0, progress=False)
+        model.save(folder / "distance.safetensors")
+        lap("distance")
+        recorded = ma.recorded_distance(only(data, chosen_inputs(data, goal_inputs)), max_nodes=NODES)
+        lap("roadmap")
+        save(folder, kind, ma.fit_agent(data, model, recorded=recorded, **told, **settings))
+    elif kind == "others":
+        for objective in ("maddist", "qrl"):
+            other = ma.fit(data, objective, steps=given.other_steps, name=name, held_out=0.0, progress=False)
+            other.save(folder / f"{objective}.safetensors")
+        (folder / "ablate").touch()
+    elif kind == "short":  # for comparison: nearer subgoals in training
+        model = ma.DistanceModel.load(folder / "distance.safetensors")
+        agents = ma.fit_agent(data, model, **told, **settings, horizon=10)
+        for agent in agents:
+            agent.lookahead = 6.0
+        save(folder, kind, agents)
+    elif kind == "gcbc":
+        model = ma.DistanceModel.load(folder / "distance.safetensors")
+        save(folder, kind, fit_gcbc(data, model, **told, **settings))
+    else:
+        save(folder, kind, fit_qrl_actor(data, **{**told, "seeds": [0]}, steps=given.other_steps))
+    lap("agents" if kind != "others" else "distances")
+
+
+def save(folder: Path, method: str, agents: list[Any]) -> None:
+    """Write agents so that a reader finds them whole."""
+    for seed, agent in enumerate(agents):
+        agent.save(folder / f"{method}-seed{seed}.safetensors")
+
+
+# ------------------------------------------------------------------------------------------------ evaluation
+
+_worlds: dict[str, Any] = {}
+_agents: dict[tuple[str, str], Any] = {}
+
+
+def play(job: tuple[str, str, str, int, int]) -> tuple[Any, float]:
+    """One episode, and the least steps that it could have taken."""
+    import minaction as ma
+    from minaction.agents._evaluation import _least_steps, make_environment, run_episode
+
+    file, variant, environment, task, number = job
+    if environment not in _worlds:
+        _worlds[environment] = make_environment(environment)
+    if (file, variant) not in _agents:
+        if len(_agents) > 60:
+            _agents.clear()
+        from agent_ablations import vary
+
+        _agents[file, variant] = vary(ma.Agent.load(file), variant, Path(file).parent)
+    seed = int(np.random.SeedSequence([0, task, number]).generate_state(1)[0])  # as `minaction agent evaluate` has it
+    found = run_episode(_agents[file, variant], _worlds[environment], task, seed)
+    return found, float(_least_steps(environment, [found])[0])
+
+
+def evaluate(root: Path, given: argparse.Namespace) -> None:
+    """Play the episodes of all agents in `root`, the first of each before the second of any."""
+    began, written = time.monotonic(), time.monotonic()
+    queue: list[tuple[Any, ...]] = []
+    known: set[Path] = set()
+    playing: dict[Any, tuple[str, str, int]] = {}
+    results: dict[tuple[str, str, int], list[Any]] = {}
+    os.environ.update(JAX_PLATFORMS="cpu", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+    with ProcessPoolExecutor(given.workers, multiprocessing.get_context("spawn")) as pool:
+        while True:
+            over = time.monotonic() - began > given.seconds
+            done = (root / "DONE").exists()
+            for path in sorted(root.glob("*/*-seed*.safetensors")) + sorted(root.glob("*/ablate")):
+                if path not in known:
+                    known.add(path)
+                    for item in jobs_of(path, given):
+                        heapq.heappush(queue, item)
+            while queue and len(playing) < 2 * given.workers and not over:
+                *_, key, job = heapq.heappop(queue)
+                playing[pool.submit(play, job)] = key
+            if not playing and (over or (done and not queue)):
+                break
+            finished, _ = wait(list(playing), timeout=0.5, return_when=FIRST_COMPLETED)
+            for future in finished:
+                results.setdefault(playing.pop(future), []).append(future.result())
+            if not playing:
+                time.sleep(0.2)
+            if time.monotonic() - written > 15:
+                write(given.out, root, results)
+                written = time.monotonic()
+    write(given.out, root, results)
+
+
+def jobs_of(path: Path, given: argparse.Namespace) -> list[tuple[Any, ...]]:
+    """The episodes of an agent, or of the variants of one, with how urgent each is."""
+    from agent_ablations import LOOKAHEADS, VARIANTS
+
+    name = path.parent.name
+    environment = f"{name.removeprefix('ogbench-').rsplit('-', 1)[0]}-v0"
+    if path.name == "ablate":
+        method, seed, variants, episodes = "ablation", 0, VARIANTS, given.ablation_episodes
+        file = path.with_name("agent-seed0.safetensors")
+    else:
+        method, _, rest = path.stem.partition("-seed")
+        seed, variants, file = int(rest), ("",), path
+        episodes = given.episodes if method == "agent" else given.other_episodes
+    rank = {"agent": 0, "short": 1, "ablation": 1, "gcbc": 1, "qrl": 1}[method]
+    found = []
+    for number in range(episodes):
+        if method == "agent" and seed == 0 and name in given.lookahead and number < given.ablation_episodes:
+            variants = ("", *LOOKAHEADS)
+        elif method != "ablation":
+            variants = ("",)
+        for variant in variants:
+            for task in range(1, 6):
+                key = (name, variant or method, seed)
+                urgency = (rank + number // 10, number, name, seed, task, variant)
+                found.append((*urgency, key, (str(file), variant, environment, task, number)))
+    return found
+
+
+def write(out: Path, root: Path, results: dict[tuple[str, str, int], list[Any]]) -> None:
+    """All results so far, one line for each agent."""
+    from minaction._files import write_json
+    from minaction.agents._evaluation import _plain, _together
+
+    lines = []
+    for (name, method, seed), played in sorted(results.items()):
+        episodes, least = [one for one, _ in played], np.array([each for _, each in played])
+        tasks = [_plain(_together(task, episodes, least)) for task in sorted({one.task for one in episodes})]
+        total = _plain(_together(0, episodes, least))
+        lines.append({"data": name, "method": method, "seed": seed, "total": total, "tasks": tasks})
+    took = {str(path.relative_to(root)): json.loads(path.read_text()) for path in sorted(root.glob("*/took-*.json"))}
+    write_json(out, {"training": took, "results": lines})
+
+
+# ------------------------------------------------------------------------------------------------ reading
+
+
+def table(path: Path) -> None:
+    """Print the results as Markdown: success over all seeds with the least and the greatest, and the failures."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for line in json.loads(path.read_text())["results"]:
+        found.setdefault((line["method"], line["data"].removeprefix("ogbench-")), []).append(line["total"])
+    print("| method | data | success | seeds | episodes | of the least steps | failures |\n" + "| --- " * 7 + "|")
+    for (method, name), seeds in sorted(found.items()):
+        count = sum(one["episodes"] for one in seeds)
+        reached = sum(one["successes"] for one in seeds)
+        rates = [f"{100 * one['success_rate']:.0f}" for one in seeds]
+        ratios = [one["of_least"] for one in seeds if one["of_least"] is not None]
+        failures: dict[str, int] = {}
+        for one in seeds:
+            for what, many in one["failures"].items():
+                failures[what] = failures.get(what, 0) + many
+        words = ", ".join(f"{many} {what}" for what, many in failures.items()) or "none"
+        longer = f"{np.mean(ratios):.2f}" if ratios else "–"
+        shown = (method, name, f"{100 * reached / count:.1f}%", " ".join(rates), count, longer, words)
+        print("| " + " | ".join(map(str, shown)) + " |")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("action", choices=["train"])
-    parser.add_argument("source")
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--episodes", type=int)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=["train", "evaluate", "table"])
+    parser.add_argument("root", type=Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int)
+    parser.add_argument("--batch-size", type=int, default=512)
     parser.add_argument("--model-steps", type=int)
-    given = parser.parse_args()
-    train(given.source, given.out, given.episodes, given.seeds, given.steps, given.model_steps)
+    parser.add_argument("--other-steps", type=int, help="of MadDist, QRL and its actor")
+    parser.add_argument("--gcbc", action="store_true")
+    parser.add_argument("--qrl", nargs="*", default=[], metavar="NAME")
+    parser.add_argument("--lookahead", nargs="*", default=[], metavar="NAME", help="vary lookahead and horizon")
+    parser.add_argument("--ablate", nargs="*", default=[], metavar="NAME")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--episodes", type=int, default=50)
+    parser.add_argument("--other-episodes", type=int, default=20)
+    parser.add_argument("--ablation-episodes", type=int, default=10)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop starting episodes after so many")
+    options = parser.parse_args()
+    if options.action == "table":
+        table(options.root)
+    elif options.action == "train":
+        train(options.root, options.names, options)
+    else:
+        evaluate(options.root, options)

@@ -22,6 +22,7 @@ from benchmarks import (
 from benchmarks.contender import Advance, Contender, Round
 from benchmarks.data import random_walks
 
+from minaction.encoders import ImageEncoder, input_statistics
 from minaction.objectives import OBJECTIVES, EpisodeTable, MadDist
 from minaction.objectives._states import RecordedStates
 from minaction.training import Trainer
@@ -204,3 +205,33 @@ def test_growth_is_measured_and_drawn(tmp_path: Path) -> None:
     assert found["states"] == 10_000
     assert min(found[name] for name in ("prepare_seconds", "seed_steps_per_second", "peak_resident_bytes")) > 0
     assert (tmp_path / "growth.png").stat().st_size > 1000
+
+
+def test_the_baseline_for_images_has_the_same_network() -> None:
+    torch = pytest.importorskip("torch")
+    from benchmarks.plain_image_loop import HIDDEN, LATENT, PlainImageTraining
+
+    frames = np.random.default_rng(0).integers(0, 256, (40, 12, 10, 3)).astype(np.uint8)
+    data = Trajectories.from_flat(frames)
+    encoder = ImageEncoder(hidden=(HIDDEN,), latent=LATENT)
+    module = encoder.build(input_statistics(frames), key=jax.random.key(0))
+    plain = PlainImageTraining(data, batch=2)
+    network: Any = plain.distance.encoder
+    for stage, same in zip(network, module.stages, strict=False):
+        convolutions = (stage.entry[0], stage.block[1], stage.block[3])
+        for layer, conv in zip(convolutions, (same.entry, same.first, same.second), strict=True):
+            layer.weight.data = torch.from_numpy(np.array(conv.weight).transpose(3, 2, 0, 1).copy())
+            layer.bias.data = torch.from_numpy(np.array(conv.bias))
+    linear = [layer for layer in network if isinstance(layer, torch.nn.Linear)]
+    for layer, same in zip(linear, module.perceptron.layers, strict=True):
+        weight = np.array(same.weight.T)
+        if layer is linear[0]:  # PyTorch flattens channels first
+            weight = weight.reshape(HIDDEN, 2, 2, 32).transpose(0, 3, 1, 2).reshape(HIDDEN, -1)
+        layer.weight.data = torch.from_numpy(weight.copy())
+        layer.bias.data = torch.from_numpy(np.array(same.bias))
+    given = (torch.from_numpy(frames).float() - torch.from_numpy(np.array(module.scale.mean))) / float(
+        module.scale.scale
+    )
+    found = network(given.permute(0, 3, 1, 2)).detach().numpy()
+    np.testing.assert_allclose(found, module(jnp.asarray(frames)), rtol=2e-3, atol=2e-4)
+    assert np.isfinite(float(plain.step()))

@@ -6,11 +6,16 @@ import warnings
 from pathlib import Path
 
 import gymnasium
+import jax
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import minaction as ma
+from minaction.agents import _training
 from minaction.agents._evaluation import check_spaces
+from minaction.agents._roadmap import Roadmap
+from minaction.training import Trainer
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +116,81 @@ def test_a_subgoal_lies_halfway(agent: ma.Agent, data: ma.Trajectories) -> None:
     )
     assert max(ends) == pytest.approx(every.min(), rel=1e-4)
     assert min(ends) > 0.25 * float(agent.model.distance(start, goal))
+
+
+def test_to_where_no_path_leads_the_nearest_state_stands_in(agent: ma.Agent) -> None:
+    assert agent.roadmap is not None
+    graph = agent.roadmap.graph.tolil()
+    last = len(agent.roadmap.states) - 1
+    graph[:, last] = 0.0
+    graph = csr_array(graph)
+    graph.eliminate_zeros()
+    parts = ("states", "counts", "must_agree", "unit", "move_time")
+    cut = ma.Agent(
+        agent.model,
+        Roadmap(**{**{name: getattr(agent.roadmap, name) for name in parts}, "graph": graph}),
+        agent.policy,
+        agent.architecture,
+        agent.units,
+        agent.lookahead,
+    )
+    start, goal = agent.roadmap.states[[0, last]]
+    with pytest.warns(UserWarning, match="No recorded path leads to the goal from here, so that it may be unreachable"):
+        cut.act(start, goal)
+    way = cut.way(start, goal)
+    assert np.isinf(way.remaining)
+    assert not np.array_equal(way.subgoal, goal)
+
+
+def test_a_goal_that_was_never_recorded_is_reached_by_way_of_the_nearest_state() -> None:
+    line = np.arange(12.0, dtype=np.float32)
+    there_and_back = np.concatenate([line, line[-2::-1]])
+    towards = np.concatenate([np.ones(11), np.zeros(11), np.zeros(1)])
+    data = ma.Trajectories.from_episodes([there_and_back[:, None]] * 4, actions=[towards[:, None]] * 4)
+    model = ma.fit(data, steps=100, progress=False, held_out=0.0)
+    agent = ma.fit_agent(data, model, steps=200, progress=False, hidden=(64, 64))
+    state, goal = np.zeros(1, np.float32), np.array([13.0], np.float32)
+    with pytest.warns(UserWarning, match="2 typical moves from anything recorded; heading for the recorded state"):
+        agent.act(state, goal)
+    for _ in range(13):
+        state = state + 2.0 * agent.act(state, goal) - 1.0
+    assert state.tolist() == goal.tolist()
+
+
+def test_seeds_side_by_side_and_a_killed_training_that_goes_on(
+    agent: ma.Agent, data, tmp_path: Path, monkeypatch
+) -> None:
+    settings = {"steps": 300, "progress": False, "hidden": (32,), "seeds": (0, 1)}
+    whole = ma.fit_agent(data, agent.model, **settings)
+    path = tmp_path / "checkpoint.safetensors"
+    monkeypatch.setattr(_training, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    advance, calls = Trainer.advance, []
+
+    def killed(self: Trainer, steps: int) -> dict:
+        calls.append(steps)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return advance(self, steps)
+
+    monkeypatch.setattr(Trainer, "advance", killed)
+    with pytest.raises(KeyboardInterrupt):
+        ma.fit_agent(data, agent.model, checkpoint=path, **settings)
+    assert path.exists()
+    with pytest.raises(ma.InputError, match="made with other"):
+        ma.fit_agent(data, agent.model, checkpoint=path, **{**settings, "seeds": (0, 2)})
+    resumed = ma.fit_agent(data, agent.model, checkpoint=path, **settings)
+    assert not path.exists()
+    for first, second in zip(whole, resumed, strict=True):
+        for one, other in zip(jax.tree.leaves(first.policy), jax.tree.leaves(second.policy), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_goal_inputs_that_are_not_there_get_a_sentence(agent: ma.Agent, data) -> None:
+    with pytest.raises(ma.InputError, match=r"goal_inputs are .*, but a state has the numbers 0 to 1"):
+        ma.fit_agent(data, agent.model, goal_inputs=(0, 2))
+
+
+def test_acting_computes_what_the_trained_policy_does(agent: ma.Agent, data: ma.Trajectories) -> None:
+    states, subgoals = data.states[:20], data.states[20:40]
+    expected = agent.policy(jax.numpy.asarray(states), jax.numpy.asarray(subgoals))
+    np.testing.assert_allclose(agent._policy(states, subgoals), expected, rtol=1e-4, atol=1e-5)

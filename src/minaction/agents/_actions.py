@@ -80,6 +80,12 @@ class Actions:
         chosen = jnp.where(target >= high - margin, above, jnp.where(target <= low + margin, below, inside))
         return chosen.sum(axis=1)
 
+    def relaxed(self, output: Float[Array, "n size"]) -> Float[Array, "n size"]:
+        """Actions of a policy's output, as `targets` has them, through which gradients flow."""
+        return (
+            jax.nn.softmax(output) if self.choices else jnp.clip(output, jnp.asarray(self.low), jnp.asarray(self.high))
+        )
+
     def decode(self, output: np.ndarray) -> Any:
         """The action of a policy's output (size,): the likeliest choice's number, or numbers (A,) within bounds."""
         if self.choices:

@@ -74,7 +74,7 @@ def read_agent(path: str | Path) -> dict[str, Any]:
             "units": Units(parts.get("units", {}).get("origin")),
             "lookahead": float(header["lookahead"]),
         }
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         raise InputError(
             f"{path} does not describe an agent that can be built here ({str(error).rstrip('.')}); it may come from "
             "another version."
@@ -84,7 +84,7 @@ def read_agent(path: str | Path) -> dict[str, Any]:
 def _architecture(values: dict[str, Any]) -> PolicyArchitecture:
     actions = values["actions"]
     kind = Actions(tuple(actions["low"]), tuple(actions["high"]), actions["choices"], actions["one_hot"])
-    return PolicyArchitecture(kind, tuple(values["goal_inputs"]), tuple(values["hidden"]))
+    return PolicyArchitecture(kind, tuple(values["goal_inputs"]), tuple(values["hidden"]), values.get("reach", 8.0))
 
 
 def _roadmap(parts: dict[str, dict[str, np.ndarray]], move_time: float) -> Roadmap:

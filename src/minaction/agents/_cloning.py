@@ -25,6 +25,12 @@ _ROWS_AT_A_TIME = 1 << 15
 _MOST_STRETCHES = 1 << 21
 
 
+def identity_of(model: DistanceModel) -> list[Any]:
+    """What tells a model from others, so that a checkpoint is not continued with another one."""
+    made = model.provenance
+    return [made.objective, made.steps, made.seed, made.data_fingerprint]
+
+
 class Stretches(eqx.Module):
     """Pairs of states of an episode, the later one being the subgoal, and how much each counts."""
 
@@ -71,6 +77,7 @@ class SubgoalCloning(TrainingObjective):
     batch_size: int = 512
     horizon: int = 24
     sharpness: float = 3.0
+    reach: float | None = 8.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,11 +86,13 @@ class SubgoalCloning(TrainingObjective):
 
     @property
     def architecture(self) -> PolicyArchitecture:
-        return PolicyArchitecture(self.actions, self.goal_inputs, self.hidden)
+        return PolicyArchitecture(self.actions, self.goal_inputs, self.hidden, self.reach)
 
     def hyperparameters(self) -> dict[str, Any]:
-        names = ("learning_rate", "hidden", "batch_size", "horizon", "sharpness", "single_steps")
-        return {"name": self.name, **{name: getattr(self, name) for name in names}}
+        fields = "learning_rate hidden batch_size horizon sharpness single_steps reach goal_inputs"
+        settings = {name: getattr(self, name) for name in fields.split()}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
+        return {"name": self.name, "model": identity_of(self.model), **plain}
 
     def optimiser(self, steps: int) -> optax.GradientTransformation:
         return self.adam(optax.cosine_decay_schedule(self.learning_rate, steps))

@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -207,8 +207,25 @@ def _results(agent: Agent, environment: str, jobs: list[tuple[int, int]], seed: 
             yield from map(_run, numbered)
             return
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, context, initializer=_start, initargs=(path, environment)) as pool:
+        with (
+            _one_thread_each(),
+            ProcessPoolExecutor(workers, context, initializer=_start, initargs=(path, environment)) as pool,
+        ):
             yield from pool.map(_run, numbered)
+
+
+@contextlib.contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Within the block, new processes compute on one core each: a single state keeps neither a GPU nor threads busy."""
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false".strip()
+    wanted = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def _least_steps(environment: str, found: Sequence[EpisodeResult]) -> np.ndarray:

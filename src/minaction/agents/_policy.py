@@ -18,8 +18,6 @@ from ..errors import InputError
 from ..trajectories import shape_in_words
 from ._actions import Actions
 
-_FAR = 8.0  # typical steps: subgoals are about so far away, so that what the perceptron sees of them is about 1
-
 
 class Policy(eqx.Module):
     """A perceptron of the state, and of where the subgoal lies as seen from there."""
@@ -51,6 +49,9 @@ class PolicyArchitecture:
     goal_inputs: tuple[int, ...]
     """The numbers of a state by which a subgoal is told: those that still matter when it is reached."""
     hidden: tuple[int, ...]
+    reach: float | None = 8.0
+    """About how far away subgoals are, in typical steps, so that what the perceptron sees of them is about 1; None for
+    goals anywhere in the recording."""
 
     @property
     def width(self) -> int:
@@ -71,7 +72,8 @@ class PolicyArchitecture:
         size = inputs.mean.shape[0] + len(goal)
         perceptron = Perceptron(size, (*self.hidden, self.actions.size), "gelu", False, key=key)
         change = (inputs.stride * inputs.scale)[goal]
-        reach = _FAR * jnp.where(change > 0, change, 1.0)
+        near = None if self.reach is None else self.reach * jnp.where(change > 0, change, 1.0)
+        reach = jnp.asarray(inputs.scale)[goal] if near is None else near
         return Policy(
             Scale(inputs.mean, inputs.scale), reach, perceptron, jnp.zeros(self.actions.size), self.goal_inputs
         )

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import KDTree
 
+from .._mapped import read_rows
 from ..recorded import RecordedDistance
 from ..runtimes import _roadmap as runtime
 from ..runtimes._roadmap import Way as Way
@@ -25,14 +26,16 @@ class Roadmap(runtime.Roadmap):
     graph: csr_array  # (n, n) time of every edge
 
     @classmethod
-    def of(cls, recorded: RecordedDistance) -> Roadmap:
-        """The graph of a recording."""
+    def of(cls, recorded: RecordedDistance, states: np.ndarray, inputs: np.ndarray) -> Roadmap:
+        """The graph of a recording of `inputs` (k,), some of the numbers of the states that it was made of (N, D)."""
         graph = recorded.graph
+        counts, must_agree = np.zeros((2, states.shape[1]), bool)
+        counts[inputs], must_agree[inputs] = recorded.counts, recorded.must_agree
         return cls(
-            recorded.nodes,
+            read_rows(states, recorded.rows),
             csr_array((graph.data.astype(np.float32), graph.indices.astype(np.int32), graph.indptr), shape=graph.shape),
-            recorded.counts,
-            recorded.must_agree,
+            counts,
+            must_agree,
             recorded.unit,
             recorded.typical_time,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,13 @@ from rich.table import Table
 from .._files import write_json
 from .._load import load
 from .._model import DistanceModel
-from .._progress import counting_progress
-from ..agents import Agent, AgentEvaluation, evaluate_agent, fit_agent, write_film
+from .._progress import counting_progress, training_progress
+from ..agents import Agent, AgentEvaluation, evaluate_agent, fit_agent, fit_gcbc, fit_qrl_actor, write_film
 from ..agents._actions import Actions
 from ..errors import InputError
-from ..tasks import read
-from ..training import fit
+from ..objectives import PathDist
+from ..tasks import TASKS, read
+from ..training import Diverged, Progressed, Run, RunConfig, Training, train
 from ..trajectories import Trajectories
 from . import _options as options
 from ._show import make_console
@@ -40,17 +42,53 @@ def _train(chosen: options.Agent) -> int:
     Actions.of(data)  # refuses data without actions before anything is trained
     began = time.monotonic()
     seeds = range(chosen.first_seed, chosen.first_seed + chosen.seeds)
-    for seed, model in zip(seeds, _models(chosen, data, seeds), strict=True):
-        path = out / f"agent-seed{seed}.safetensors"
-        fit_agent(data, model, steps=chosen.steps, seed=seed).save(path)
-        console.print(f"wrote {path}, {time.monotonic() - began:.0f} s after the data was read", highlight=False)
+    goal_inputs = chosen.goal_inputs or (TASKS[chosen.source].goal_inputs if chosen.source in TASKS else None)
+    settings = {"steps": chosen.steps, "goal_inputs": goal_inputs}
+    for several, model in _distances(chosen, data, seeds, out):
+        paths = [out / f"agent-seed{seed}.safetensors" for seed in several]
+        if all(path.exists() for path in paths):
+            console.print(f"{paths[0]} is there already; another --out trains anew.", highlight=False, markup=False)
+            continue
+        told = {**settings, "seeds": several, "checkpoint": out / f"checkpoint-seed{several[0]}.safetensors"}
+        if model is None:
+            agents = fit_qrl_actor(data, **told)
+        else:
+            agents = (fit_agent if chosen.method == "roadmap" else fit_gcbc)(data, model, **told)
+        for path, one in zip(paths, agents, strict=True):
+            one.save(path)
+            console.print(f"wrote {path}, {time.monotonic() - began:.0f} s after the data was read", highlight=False)
     return 0
 
 
-def _models(chosen: options.Agent, data: Trajectories, seeds: range) -> list[DistanceModel]:
-    if chosen.model is not None:
-        return [load(chosen.model)] * len(seeds)
-    return fit(data, seeds=seeds, name=chosen.source, held_out=0.0)
+def _distances(
+    chosen: options.Agent, data: Trajectories, seeds: range, out: Path
+) -> Iterator[tuple[list[int], DistanceModel | None]]:
+    """The seeds that are trained side by side, and the distance that they share; None where the method has its own."""
+    if chosen.method == "qrl":
+        yield list(seeds), None
+    elif chosen.model is not None:
+        yield list(seeds), load(chosen.model)
+    else:
+        for seed, model in zip(seeds, _trained_distances(chosen, data, seeds, out / "distance"), strict=True):
+            yield [seed], model
+
+
+def _trained_distances(chosen: options.Agent, data: Trajectories, seeds: range, path: Path) -> list[DistanceModel]:
+    """A distance for every seed, trained in a run folder, so that an interrupted training goes on."""
+    objective = PathDist()
+    steps, several = objective.default_steps, tuple(seeds)
+    run = Run.create(path, RunConfig(chosen.source, objective.name, {}, steps, several, 1, chosen.episodes))
+    if not run.finished:
+        none = [()] * len(several)
+        training = Training(objective, [data] * len(several), steps, several, none, 1, chosen.source, run)
+        done = max(run.checkpoints, default=0)
+        with training_progress(steps, done=done, label="training the distance") as show:
+            for event in train([training]):
+                if isinstance(event, Progressed):
+                    show(event.step, f"loss {event.loss:.4f}")
+                elif isinstance(event, Diverged):
+                    raise event.error
+    return [DistanceModel.load(run.model_path(seed)) for seed in several]
 
 
 def _evaluate(chosen: options.Agent) -> int:

@@ -21,14 +21,18 @@ class Acting:
     roadmap: Roadmap | None
     lookahead: float
     _told: bytes | None = None  # the goal that was warned of last
+    _stand_in: tuple[bytes, np.ndarray, float] | None = None  # for a goal: a state near it, and from there to the goal
 
     def act(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """The action in a state, `observation` (D,), on the way to `goal` (D,): numbers (A,), or a choice's number.
 
-        Warns once of a goal that is far from anything recorded, or to which no recorded path leads.
+        Warns once of a goal that is far from anything recorded, or to which no recorded path leads. To such a goal it
+        goes by way of the state that is nearest to it, by the learned distance, of those to which a path leads.
         """
+        if self.roadmap is None:
+            return self.towards(self._checked(observation, "observation"), self._checked(goal, "goal"))
         way = self.way(observation, goal)
-        self._warn(way, np.asarray(goal))
+        self._warn(self.roadmap, way, np.asarray(goal))
         return self.towards(observation, way.subgoal)
 
     def way(self, observation: ArrayLike, goal: ArrayLike) -> Way:
@@ -36,21 +40,47 @@ class Acting:
         state, target = self._checked(observation, "observation"), self._checked(goal, "goal")
         if self.roadmap is None:
             return Way(target, float(self.model.distance(state, target)), 0.0, 0.0)
-        return self.roadmap.way(state, target, self.lookahead)
+        found = self.roadmap.way(state, target, self.lookahead)
+        if np.isfinite(found.remaining) and self.roadmap.holds(found.goal_off_road):
+            return found
+        if not self.roadmap.holds(found.off_road):  # beyond what was recorded already
+            return found._replace(subgoal=target)
+        return self._detour(self.roadmap, found, state, target)
+
+    def _detour(self, roadmap: Roadmap, found: Way, state: np.ndarray, goal: np.ndarray) -> Way:
+        """The way to the recorded state that is nearest to the goal by the learned distance, then straight on."""
+        key = goal.tobytes()
+        if self._stand_in is None or self._stand_in[0] != key:
+            nodes = roadmap.states[roadmap.reachable(state)]
+            away = np.asarray(self.model.distance(nodes, np.broadcast_to(goal, nodes.shape)))
+            self._stand_in = key, nodes[np.argmin(away)], float(away.min())
+        _, stand_in, beyond = self._stand_in
+        there = roadmap.way(state, stand_in, self.lookahead)
+        arrived = there.remaining < roadmap.move_time or np.isinf(there.remaining)
+        remaining = there.remaining + beyond if np.isfinite(found.remaining) else np.inf
+        return found._replace(subgoal=goal if arrived else there.subgoal, remaining=remaining)
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
         raise NotImplementedError
 
-    def _warn(self, way: Way, goal: np.ndarray) -> None:
+    def _warn(self, roadmap: Roadmap, way: Way, goal: np.ndarray) -> None:
         if self._told == goal.tobytes():
             return
         self._told = goal.tobytes()
-        if way.goal_off_road > _FAR:
+        if way.goal_off_road > _FAR or not roadmap.holds(way.goal_off_road):
             far = "infinitely many" if np.isinf(way.goal_off_road) else f"{way.goal_off_road:.0f}"
-            warnings.warn(f"The goal lies {far} typical moves from anything recorded; expect to miss it.", stacklevel=3)
+            warnings.warn(
+                f"The goal lies {far} typical moves from anything recorded; heading for the recorded state that is "
+                "nearest to it, and likely to miss it.",
+                stacklevel=3,
+            )
         elif np.isinf(way.remaining):
-            warnings.warn("No recorded path leads to the goal from here; it may be unreachable.", stacklevel=3)
+            warnings.warn(
+                "No recorded path leads to the goal from here, so that it may be unreachable; heading for the recorded "
+                "state that is nearest to it by the learned distance.",
+                stacklevel=3,
+            )
 
     def _checked(self, state: ArrayLike, what: str) -> np.ndarray:
         found = np.asarray(state)

@@ -75,6 +75,20 @@ class Roadmap:
         subgoal = goal if left <= 0 else self.states[self._ahead(int(door[best]), times, left)]
         return Way(subgoal, remaining, off_road, goal_off_road)
 
+    def holds(self, off_road: float) -> bool:
+        """Whether a state so far from anything recorded is as good as recorded: in a grid, only a recorded one."""
+        return off_road <= (_WIDE if self._dense else _BESIDE)
+
+    def reachable(self, state: np.ndarray) -> np.ndarray:
+        """The nodes (m,) to which a way leads from `state` (D,)."""
+        found, newest = np.zeros(len(self.states), bool), self._doors(state)[1]
+        while len(newest):
+            found[newest] = True
+            after = [self.graph.indices[slice(*self.graph.indptr[node : node + 2])] for node in newest]
+            newest = np.unique(np.concatenate(after))
+            newest = newest[~found[newest]]
+        return np.flatnonzero(found)
+
     def _ahead(self, node: int, times: np.ndarray, left: float) -> int:
         """The first node on the shortest path from `node` from which no more than `left` remains."""
         for _ in range(len(self.states)):  # no path is longer

@@ -68,8 +68,8 @@ class NumpyModel:
         self.state_shape = stored.state_shape
         self.state_dtype = stored.state_dtype
         self._dtype, self._origin = np.dtype(stored.state_dtype), stored.origin
-        self._encode = _formulas.encoder(_OPERATIONS, stored.encoder, stored.weights)
-        measure, time = _formulas.quasimetric(_OPERATIONS, stored.quasimetric, stored.weights), stored.step_time
+        self._encode = _formulas.encoder(OPERATIONS, stored.encoder, stored.weights)
+        measure, time = _formulas.quasimetric(OPERATIONS, stored.quasimetric, stored.weights), stored.step_time
         self._measure = measure if time == 1.0 else lambda x, y: measure(x, y) * np.float32(time)
 
     def embed(self, states: ArrayLike) -> np.ndarray:
@@ -155,7 +155,7 @@ class NumpyAgent(Acting):
     def __init__(self, stored: StoredAgent) -> None:
         self.model, self.roadmap, self.lookahead = NumpyModel(stored.model), stored.roadmap, stored.lookahead
         self._stored = stored
-        self._policy = _formulas.policy(_OPERATIONS, stored.hidden, stored.weights)
+        self._policy = _formulas.policy(OPERATIONS, stored.hidden, stored.weights)
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
@@ -255,4 +255,4 @@ class _Operations:
 
 _ZERO = np.float32(0)
 _ERF = np.frompyfunc(math.erf, 1, 1)  # NumPy has none; Python's own, number by number
-_OPERATIONS: Any = _Operations()
+OPERATIONS: Any = _Operations()

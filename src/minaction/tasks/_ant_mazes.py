@@ -38,6 +38,7 @@ class AntTask(Task):
     recipe: AntRecipe
     state_shape: tuple[int, ...] = field(default=(STATE_SIZE,), init=False)
     fresh_data_per_seed: bool = field(default=False, init=False)
+    goal_inputs: tuple[int, ...] | None = field(default=(0, 1), init=False)  # OGBench's success: the place alone
 
     @property
     def default_episodes(self) -> int:  # type: ignore[override]

@@ -145,6 +145,9 @@ class Task(ABC):
     simulator: str | None = None
     """The simulator that planners act in ("ball", "ant"), or None; one that has it also has a `maze`."""
 
+    goal_inputs: tuple[int, ...] | None = None
+    """Which numbers of a state goals are about, such as those of the place; None for all that last."""
+
     @abstractmethod
     def trajectories(
         self,
