@@ -126,6 +126,14 @@ def test_a_distance_is_compared_with_the_shortest_paths_of_the_recording() -> No
     assert _validate(Line(), held_out).agreement is None  # without training data there is no graph
 
 
+def test_steps_of_different_lengths_are_no_sign_of_too_little_training() -> None:
+    random = np.random.default_rng(0)
+    walks = [np.clip(15 + np.cumsum(random.uniform(-1, 1, 60)), 0, 30) for _ in range(60)]
+    health = _validate(Line(), ma.Trajectories.from_episodes(walks[50:]), ma.Trajectories.from_episodes(walks[:50]))
+    assert health.single_step == pytest.approx(0.5, abs=0.05)
+    assert health.fine, health.verdict
+
+
 def test_an_undertrained_default_model_is_told_from_a_trained_one(line_walks: ma.Trajectories) -> None:
     small = ma.PathDist(encoder=ma.MLP(hidden=(64,), latent=32), landmarks=10)
     poor, good = (ma.fit(line_walks, small, steps=steps, held_out=0.1, progress=False).health for steps in (1, 300))

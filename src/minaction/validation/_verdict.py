@@ -23,7 +23,8 @@ def verdict(health: Health) -> Health:
 
 def _sentences(health: Health) -> Iterator[str]:
     single, random, excess = health.single_step, health.random_pairs, health.novel_excess
-    if single is not None and not _SHORT <= single <= _LONG:
+    # Where recorded steps are of different lengths, most are shorter than the fastest, and measure less than 1.
+    if single is not None and not _SHORT <= single <= _LONG and not _agrees(health):
         yield f"undertrained: recorded single steps measure {single:.2f} where they take 1; train longer"
     if single is not None and random is not None and random < _FLAT * single and random > 0:
         yield (
@@ -52,3 +53,10 @@ def _sentences(health: Health) -> Iterator[str]:
             f"recordings hardly overlap: {100 * health.recorded_share:.0f} % of the held-out states lie near one of "
             "another episode, so that distances between episodes are guesses"
         )
+
+
+def _agrees(health: Health) -> bool:
+    """Whether distances are those of shortest paths over the recording."""
+    if health.agreement is None or health.path_ratio is None:
+        return False
+    return health.agreement >= _AGREEMENT and _SHORTER <= health.path_ratio <= _LONGER
