@@ -34,7 +34,7 @@ demo: $(VENV)/.base
 	$(BIN)/minaction train cliffwalking --evaluations 10 --first-seed 3 --out demo --overwrite
 
 test: lint browser
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow" --durations=20
 
 test-all: lint browser
 	$(BIN)/python -m pytest -n 2

@@ -27,9 +27,9 @@ _MAPPED_FROM = 20_000_000  # states
 class Size:
     """The size of a problem."""
 
-    states: int = 200_000
+    states: int = 20_000
     dimension: int = 2
-    episodes: int = 1000
+    episodes: int = 100
     seeds: int = 1
     latent: int = 256
 
@@ -37,7 +37,7 @@ class Size:
 GROWTH: dict[str, tuple[int, ...]] = {
     "states": (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000),
     "dimension": (2, 8, 32, 128),
-    "episodes": (10, 100, 1000, 10_000),
+    "episodes": (10, 100, 1000),
     "seeds": (1, 2, 5, 20),
     "latent": (64, 256, 1024),
 }

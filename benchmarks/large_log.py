@@ -34,7 +34,7 @@ class Options:
     rows: int = 100_000_000
     """Of the log, all files together."""
     files: int = 10
-    """In how many files it lies."""
+    """In how many Parquet files it lies; 0 for one file in the package's own format, which is mapped as it is."""
     stamps: bool = True
     """Whether it has a clock."""
     objective: str = "pathdist"
@@ -56,7 +56,10 @@ def write_log(folder: Path, options: Options) -> None:
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    random, per_file = np.random.default_rng(0), options.rows // options.files
+    random = np.random.default_rng(0)
+    if options.files == 0:
+        return _write_mapped(folder / "log.safetensors", options, random)
+    per_file = options.rows // options.files
     for k in range(options.files):
         path = folder / f"part-{k}.parquet"
         kind = [("episode", pa.int32()), *([("time", pa.float64())] * options.stamps)]
@@ -65,11 +68,31 @@ def write_log(folder: Path, options: Options) -> None:
             for start in range(k * per_file, (k + 1) * per_file, 1 << 20):
                 rows = np.arange(start, min(start + (1 << 20), (k + 1) * per_file))
                 columns: dict[str, np.ndarray] = {"episode": (rows // EPISODE_LENGTH).astype(np.int32)}
+                times, states = _walk(rows, random)
                 if options.stamps:
-                    columns["time"] = 0.05 * (rows % EPISODE_LENGTH) + random.uniform(0, 0.01, len(rows))
-                walk = np.cumsum(random.normal(0, 0.05, (len(rows), 4)), axis=0)
-                columns |= dict(zip("xyzw", np.sin(walk).astype(np.float32).T, strict=True))
+                    columns["time"] = times
+                columns |= dict(zip("xyzw", states.T, strict=True))
                 writer.write_table(pa.table(columns, schema=schema))
+
+
+def _write_mapped(path: Path, options: Options, random: np.random.Generator) -> None:
+    from minaction import Trajectories
+
+    states = np.lib.format.open_memmap(path.with_suffix(".npy"), "w+", np.float32, (options.rows, 4))
+    times = np.empty(options.rows)
+    for start in range(0, options.rows, 1 << 20):
+        rows = np.arange(start, min(start + (1 << 20), options.rows))
+        times[rows], states[rows] = _walk(rows, random)
+    offsets = np.arange(0, options.rows + 1, EPISODE_LENGTH)
+    Trajectories.from_flat(states, offsets, times if options.stamps else None, time_unit="s").save(path)
+    path.with_suffix(".npy").unlink()
+
+
+def _walk(rows: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Times, every episode from 0 on, and states of the given rows."""
+    times = 0.05 * (rows % EPISODE_LENGTH) + random.uniform(0, 0.01, len(rows))
+    walk = np.cumsum(random.normal(0, 0.05, (len(rows), 4)), axis=0)
+    return times, np.sin(walk).astype(np.float32)
 
 
 def disk_speed(folder: Path) -> float:
@@ -115,9 +138,9 @@ def training(path: str, cache: str, objective: str, told: str) -> Advance:
     return advance
 
 
-def commanded(log: Path, place: Path, options: Options) -> tuple[float, int]:
+def commanded(log: str, place: Path, options: Options) -> tuple[float, int]:
     """The seconds and the peak resident bytes of `minaction train`, the log being mapped already."""
-    given = ["train", str(log), "--objective", options.objective, "--steps", str(options.steps)]
+    given = ["train", log, "--objective", options.objective, "--steps", str(options.steps)]
     command = [sys.executable, "-m", "minaction", *given, "--evaluations", "1", "--out", str(place / "run")]
     began = time.monotonic()
     process = subprocess.Popen(command, env={**os.environ, "XDG_CACHE_HOME": str(place / "cache")})
@@ -140,13 +163,14 @@ def main(options: Options) -> dict[str, Any]:
         forget(log)
         speed = disk_speed(log)
         forget(log)
-        settings = {"path": str(log), "cache": str(cache), "objective": options.objective, "told": str(told)}
+        source = str(log / "log.safetensors" if options.files == 0 else log)
+        settings = {"path": source, "cache": str(cache), "objective": options.objective, "told": str(told)}
         with Contender(training, device="cpu", **settings) as contender:
             contender.wait_until_ready()
             turn = contender.run(options.seconds)
         read, peak_reading, prepare = map(float, told.read_text().split())
-        seconds_command, peak_command = commanded(log, Path(place), options)
-        mapped = sum(path.stat().st_size for path in cache.rglob("*.safetensors"))
+        seconds_command, peak_command = commanded(source, Path(place), options)
+        mapped = sum(path.stat().st_size for path in (log if options.files == 0 else cache).rglob("*.safetensors"))
     findings = {
         "rows": options.rows,
         "files": options.files,

@@ -41,17 +41,22 @@ class Clock:
     """Time since the start of the command, without what is spent inside `aside`."""
 
     def __init__(self, began: float) -> None:
-        self._began, self.aside_seconds = began, 0.0
+        self._began, self.aside_seconds, self._aside_core_seconds = began, 0.0, 0.0
 
     def now(self) -> float:
         """Seconds so far."""
         return time.time() - self._began - self.aside_seconds
 
+    def core_seconds(self) -> float:
+        """Of this process, in all of its threads: hardly depends on what else the machine does."""
+        return time.process_time() - self._aside_core_seconds
+
     def aside(self, work: Callable[[], Any]) -> Any:
         """Do what does not count."""
-        began = time.time()
+        began, busy = time.time(), time.process_time()
         found = work()
         self.aside_seconds += time.time() - began
+        self._aside_core_seconds += time.process_time() - busy
         return found
 
 
@@ -68,7 +73,7 @@ def learn(options: Options) -> None:
     data = ma.read(options.recording)
     trainer = Trainer(objective, data, steps=options.steps or objective.default_steps, seeds=(options.seed,))
     say("ready", clock)
-    length, trained, evaluated = min(trainer.chunk_length, _STEPS_AT_A_TIME), 0.0, 0.0
+    length, trained, busy, evaluated = min(trainer.chunk_length, _STEPS_AT_A_TIME), 0.0, 0.0, 0.0
 
     def measure() -> dict[str, float | None]:
         found = np.asarray(trainer.models()[0].pairwise(truth["sources"], truth["targets"]))
@@ -76,17 +81,18 @@ def learn(options: Options) -> None:
         return {name: measures[name] for name in ("pearson", "ratio_cv")}
 
     while trainer.step < trainer.steps and clock.now() < options.seconds:
-        began = time.time()
+        began, busy_before = time.time(), time.process_time()
         trainer.advance(length)
-        trained += time.time() - began
+        trained, busy = trained + time.time() - began, busy + time.process_time() - busy_before
         first, last = trainer.step <= length, trainer.step == trainer.steps
         if first:
             say("compiled", clock)
-            trained = 0.0  # the rate is that of steps alone
+            trained = busy = 0.0  # the rate is that of steps alone
         if trained > evaluated or last or clock.now() >= options.seconds:
             before = clock.aside_seconds
-            rate = (trainer.step - length) / trained if trained else None
-            say("evaluated", clock, step=trainer.step, steps_per_second=rate, **clock.aside(measure))
+            steps = trainer.step - length
+            rates = {"steps_per_second": steps / trained, "steps_per_core_second": steps / busy} if trained else {}
+            say("evaluated", clock, step=trainer.step, **rates, **clock.aside(measure))
             evaluated = trained + max(_BETWEEN, 10 * (clock.aside_seconds - before) * (trainer.step > length))
 
 
@@ -101,18 +107,20 @@ def learn_plainly(options: Options) -> None:
     for _ in range(3):
         float(training.step())
     say("compiled", clock)
-    began, steps = time.time(), 0
+    began, busy, steps = time.time(), time.process_time(), 0
     while time.time() - began < options.seconds:
         for _ in range(9):
             training.step()
         float(training.step())  # wait for the device
         steps += 10
-    say("evaluated", clock, step=steps + 3, steps_per_second=steps / (time.time() - began))
+    rate, core_rate = steps / (time.time() - began), steps / (time.process_time() - busy)
+    say("evaluated", clock, step=steps + 3, steps_per_second=rate, steps_per_core_second=core_rate)
 
 
 def say(what: str, clock: Clock, **more: Any) -> None:
     """Print one line."""
-    line = {"what": what, "seconds": clock.now(), "evaluating_seconds": clock.aside_seconds, **more}
+    times = {"seconds": clock.now(), "core_seconds": clock.core_seconds(), "evaluating_seconds": clock.aside_seconds}
+    line = {"what": what, **times, **more}
     print(json.dumps(line), flush=True)
 
 

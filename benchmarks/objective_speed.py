@@ -16,7 +16,7 @@ from .training_speed import ours
 
 REFERENCE = "maddist"
 _COMPILED_AT_ONCE = 2  # compiling for a GPU tries kernels out on it; many at once get in each other's way
-OBJECTIVES = (REFERENCE, "tautdist", "tdmaddist", "plandist", "plandist-simple", "hilbert", "qrl-long")
+OBJECTIVES = (REFERENCE, "pathdist", "tautdist", "tdmaddist", "plandist", "plandist-simple", "hilbert", "qrl-long")
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ def impossible(
     found = {}
     maze = getattr(task, "maze", None)
     if isinstance(maze, MazeLayout):
-        found["inside walls"] = outside(lambda places: maze.clearance(places) >= 0)
+        found["inside walls"] = outside(lambda places: maze.clearance(places) > 0)
     if training.state_shape[0] >= 10:  # of fewer numbers, others may go together as well
         pool = training.states[random.permutation(training.num_states)[: len(recorded)]]
         found["shuffled"] = np.stack([random.permutation(column) for column in pool.T], axis=1)

@@ -20,7 +20,7 @@ import tyro
 
 from minaction._files import atomic_write
 from minaction.objectives import make_objective
-from minaction.tasks import Source, get_task
+from minaction.tasks import get_task
 from minaction.tasks._pixels import PixelTask
 from minaction.training import Finished, Training, train
 
@@ -53,21 +53,23 @@ class Options:
     """Of a task's recording; its own default if None."""
     states: bool = True
     """Whether to train from states as well."""
-    settings: tuple[str, ...] = ()
-    """Settings of the objective, as NAME=VALUE, for trying things out."""
+    evaluations: int = 5
+    """How many times to compare with the truth."""
 
 
 def trained(name: str, task: str, options: Options, episodes: int) -> Iterator[dict[str, Any]]:
     """One line for each seed of the task `name`."""
     seeds = range(options.seeds)
     began = time.perf_counter()
-    source = Source(name, seeds, episodes)
-    data = [source.data(seed) for seed in seeds]
-    truths = [source.truths(seed) for seed in seeds]
+    made_by = get_task(name)
+    fresh = made_by.fresh_data_per_seed
+    recordings = [made_by.trajectories(seed, episodes) for seed in (seeds if fresh else (0,))]
+    data = recordings if fresh else recordings * len(seeds)
+    truths = [made_by.truths()] * len(seeds)
     made = time.perf_counter()
-    objective = make_objective("pathdist", dict(setting.split("=", 1) for setting in options.settings))
+    objective = make_objective("pathdist")
     steps = options.steps or objective.default_steps
-    for event in train([Training(objective, data, steps, seeds, truths, 10, name)]):
+    for event in train([Training(objective, data, steps, seeds, truths, options.evaluations, name)]):
         if isinstance(event, Finished):
             ended = time.perf_counter()
             for seed in seeds:
@@ -77,7 +79,6 @@ def trained(name: str, task: str, options: Options, episodes: int) -> Iterator[d
                     "learned_from": name,
                     "seed": seed,
                     "steps": steps,
-                    "settings": list(options.settings),
                     "frames_recorded": data[seed].num_states,
                     "device": jax.devices()[0].device_kind,
                     "seconds_to_make": round(made - began, 1),

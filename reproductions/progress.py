@@ -69,7 +69,7 @@ def judge(log: list[Recorded], along: list[Progress]) -> dict[str, float]:
 def linear(log: list[Recorded]) -> list[Progress]:
     """Progress as today's tools define it: what has passed of an episode's own time."""
     times = [np.arange(len(one.states), dtype=float) if one.times is None else one.times for one in log]
-    return [Progress(clock, clock[-1] - clock, window=1) for clock in times]
+    return [Progress(clock, clock[-1] - clock) for clock in times]
 
 
 def as_data(log: list[Recorded]) -> ma.Trajectories:

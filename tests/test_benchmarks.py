@@ -22,6 +22,7 @@ from benchmarks import (
 from benchmarks.contender import Advance, Contender, Round
 from benchmarks.data import random_walks
 
+from minaction.encoders import ImageEncoder, input_statistics
 from minaction.objectives import OBJECTIVES, EpisodeTable, MadDist
 from minaction.objectives._states import RecordedStates
 from minaction.training import Trainer
@@ -160,7 +161,7 @@ def test_latency_is_measured_in_every_runtime(tmp_path: Path) -> None:
 
 
 def line(what: str, seconds: float, **more: float) -> dict[str, Any]:
-    return {"what": what, "seconds": seconds, "evaluating_seconds": 0.0, **more}
+    return {"what": what, "seconds": seconds, "core_seconds": seconds / 2, "evaluating_seconds": 0.0, **more}
 
 
 def test_time_to_accuracy_is_that_of_the_first_evaluation_that_is_good_enough() -> None:
@@ -169,14 +170,15 @@ def test_time_to_accuracy_is_that_of_the_first_evaluation_that_is_good_enough() 
     for k, (pearson, ratio_cv) in enumerate([(0.8, 0.2), (0.95, 0.2), (0.95, 0.05), (0.99, 0.01)]):
         lines.append(line("evaluated", 3 + k, step=k, steps_per_second=10, pearson=pearson, ratio_cv=ratio_cv))
     found = time_to_accuracy.outcome(lines, target, "default")
-    assert (found.seconds, found.step, found.extrapolated, found.seconds_in_all) == (5, 2, False, 6)
+    assert (found.seconds, found.core_seconds, found.step, found.extrapolated) == (5, 2.5, 2, False)
+    assert found.seconds_in_all == 6
 
 
 def test_what_would_take_hours_is_extrapolated_along_the_curve_of_its_own_method_alone() -> None:
     target = time_to_accuracy.Target("true", 0.9, maddist_steps=1000)
-    lines = [line("compiled", 2), line("evaluated", 3, step=10, steps_per_second=10)]
+    lines = [line("compiled", 2), line("evaluated", 3, step=10, steps_per_second=10, steps_per_core_second=20)]
     plain = time_to_accuracy.outcome(lines, target, time_to_accuracy.BASELINE)
-    assert (plain.seconds, plain.extrapolated) == (102, True)
+    assert (plain.seconds, plain.core_seconds, plain.extrapolated) == (102, 51, True)
     assert time_to_accuracy.outcome(lines, target, "default").seconds is None
     never = time_to_accuracy.Target("true", 0.9)
     assert time_to_accuracy.outcome(lines, never, time_to_accuracy.BASELINE).seconds is None
@@ -203,3 +205,33 @@ def test_growth_is_measured_and_drawn(tmp_path: Path) -> None:
     assert found["states"] == 10_000
     assert min(found[name] for name in ("prepare_seconds", "seed_steps_per_second", "peak_resident_bytes")) > 0
     assert (tmp_path / "growth.png").stat().st_size > 1000
+
+
+def test_the_baseline_for_images_has_the_same_network() -> None:
+    torch = pytest.importorskip("torch")
+    from benchmarks.plain_image_loop import HIDDEN, LATENT, PlainImageTraining
+
+    frames = np.random.default_rng(0).integers(0, 256, (40, 12, 10, 3)).astype(np.uint8)
+    data = Trajectories.from_flat(frames)
+    encoder = ImageEncoder(hidden=(HIDDEN,), latent=LATENT)
+    module = encoder.build(input_statistics(frames), key=jax.random.key(0))
+    plain = PlainImageTraining(data, batch=2)
+    network: Any = plain.distance.encoder
+    for stage, same in zip(network, module.stages, strict=False):
+        convolutions = (stage.entry[0], stage.block[1], stage.block[3])
+        for layer, conv in zip(convolutions, (same.entry, same.first, same.second), strict=True):
+            layer.weight.data = torch.from_numpy(np.array(conv.weight).transpose(3, 2, 0, 1).copy())
+            layer.bias.data = torch.from_numpy(np.array(conv.bias))
+    linear = [layer for layer in network if isinstance(layer, torch.nn.Linear)]
+    for layer, same in zip(linear, module.perceptron.layers, strict=True):
+        weight = np.array(same.weight.T)
+        if layer is linear[0]:  # PyTorch flattens channels first
+            weight = weight.reshape(HIDDEN, 2, 2, 32).transpose(0, 3, 1, 2).reshape(HIDDEN, -1)
+        layer.weight.data = torch.from_numpy(weight.copy())
+        layer.bias.data = torch.from_numpy(np.array(same.bias))
+    given = (torch.from_numpy(frames).float() - torch.from_numpy(np.array(module.scale.mean))) / float(
+        module.scale.scale
+    )
+    found = network(given.permute(0, 3, 1, 2)).detach().numpy()
+    np.testing.assert_allclose(found, module(jnp.asarray(frames)), rtol=2e-3, atol=2e-4)
+    assert np.isfinite(float(plain.step()))

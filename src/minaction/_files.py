@@ -163,17 +163,18 @@ def append_json_lines(path: Path, rows: Iterable[Any], keep: Iterable[Any] = ())
 def read_json_lines(path: Path, kind: type[Read]) -> list[Read]:
     """The lines of a file that `append_json_lines` wrote; empty if there is no file.
 
-    A last line that cannot be read, left by a full disk or another program, is ignored.
+    An incomplete last line, left by a full disk or another program, is ignored.
     """
     rows: list[Read] = []
     check_regular(path)
     try:
-        lines = path.read_bytes().splitlines() if path.exists() else []
-        for k, line in enumerate(lines):
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        for line in lines:
+            torn = not line.endswith(b"\n")
             try:
                 rows.append(msgspec.json.decode(line, type=kind))
             except (ValueError, RecursionError):
-                if line.strip() and k < len(lines) - 1:
+                if line.strip() and not torn:
                     raise
     except (OSError, ValueError, RecursionError) as error:
         raise _not_as_written(f"Line {len(rows) + 1} of {path}", error) from error
@@ -286,7 +287,8 @@ def _read_header(path: str | Path, kind: str) -> dict[str, Any]:
             "`pip install --upgrade minaction`."
         )
     if found != kind:
-        raise InputError(f"{path} holds {_article(found)} {found}, not {_article(kind)} {kind}; give another file.")
+        holds = f"{_article(str(found))} {found}"
+        raise InputError(f"{path} holds {holds}, not {_article(kind)} {kind}; give another file.")
     return header
 
 

@@ -117,7 +117,7 @@ def arguments_of(tensors: dict[str, np.ndarray], header: dict[str, Any], path: s
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
             "network": with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors)),
         }
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise InputError(
             f"{path} does not describe a model that can be built here ({str(error).rstrip('.')}); it may come from "
             "another version, or need a package that is not installed."

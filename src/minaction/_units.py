@@ -46,7 +46,7 @@ class Units:
             return data
         if data.is_mapped:  # single precision, which objectives sample in anyway: half the memory
             times, first = np.empty(data.num_states, np.float32), 0
-            begins = np.asarray(data.times[data.offsets[:-1]])
+            begins = read_rows(data.times, data.offsets[:-1])
             for block in row_blocks(data.times):
                 rows = np.arange(first, first + len(block))
                 episode = np.searchsorted(data.offsets, rows, side="right") - 1

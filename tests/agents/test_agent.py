@@ -125,7 +125,7 @@ def test_to_where_no_path_leads_the_nearest_state_stands_in(agent: ma.Agent) -> 
     graph[:, last] = 0.0
     graph = csr_array(graph)
     graph.eliminate_zeros()
-    parts = ("states", "counts", "must_agree", "unit", "move_time")
+    parts = ("states", "counts", "must_agree", "unit", "move_time", "repeats")
     cut = ma.Agent(
         agent.model,
         Roadmap(**{**{name: getattr(agent.roadmap, name) for name in parts}, "graph": graph}),

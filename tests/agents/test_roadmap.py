@@ -14,7 +14,7 @@ def ring(count: int = 8) -> Roadmap:
     """States 0, 1, ..., each leading to the next, and the last to the first."""
     rows = np.arange(count)
     graph = csr_array((np.ones(count), (rows, (rows + 1) % count)), shape=(count, count))
-    return Roadmap(rows[:, None].astype(np.float32), graph, np.array([True]), np.array([False]), np.ones(1), 1.0)
+    return Roadmap(rows[:, None].astype(np.float32), graph, np.array([True]), np.array([False]), np.ones(1), 1.0, True)
 
 
 def test_the_way_follows_the_direction_of_the_edges() -> None:
@@ -34,21 +34,21 @@ def test_where_no_edge_leads_the_way_is_infinite() -> None:
     graph[7, 0] = 0.0
     graph = csr_array(graph)
     graph.eliminate_zeros()
-    one_way = Roadmap(parts.states, graph, parts.counts, parts.must_agree, parts.unit, 1.0)
+    one_way = Roadmap(parts.states, graph, parts.counts, parts.must_agree, parts.unit, 1.0, True)
     assert np.isinf(one_way.way(np.array([7.0]), np.array([0.0]), 2.0).remaining)
     assert one_way.way(np.array([0.0]), np.array([7.0]), 2.0).remaining == 7.0
 
 
 def test_a_state_is_as_far_off_as_its_typical_moves_say() -> None:
     scaled = ring()
-    scaled = Roadmap(scaled.states, scaled.graph, scaled.counts, scaled.must_agree, np.array([0.5]), 1.0)
+    scaled = Roadmap(scaled.states, scaled.graph, scaled.counts, scaled.must_agree, np.array([0.5]), 1.0, True)
     assert scaled.way(np.array([0.0]), np.array([9.0]), 2.0).goal_off_road == pytest.approx(4.0)
 
 
 def test_a_value_that_must_agree_and_was_never_recorded_is_infinitely_far() -> None:
     states = np.array([[0.0, 0.0], [1.0, 0.0]], np.float32)
     graph = csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
-    keyed = Roadmap(states, graph, np.array([True, False]), np.array([False, True]), np.ones(1), 1.0)
+    keyed = Roadmap(states, graph, np.array([True, False]), np.array([False, True]), np.ones(1), 1.0, True)
     assert np.isinf(keyed.way(states[0], np.array([1.0, 1.0]), 2.0).goal_off_road)
 
 
@@ -64,26 +64,37 @@ def test_a_node_beside_the_goal_that_nothing_leads_to_does_no_harm() -> None:
     states = np.append(whole.states, [[3.1]], axis=0).astype(np.float32)
     edges = whole.graph.tocoo()
     graph = csr_array((edges.data, (edges.row, edges.col)), shape=(9, 9))
-    lonely = Roadmap(states, graph, whole.counts, whole.must_agree, whole.unit, 1.0)
+    lonely = Roadmap(states, graph, whole.counts, whole.must_agree, whole.unit, 1.0, True)
     assert lonely.way(np.array([0.0]), np.array([3.1]), 1.0).remaining == 3.0
 
 
-def test_where_states_lie_dense_a_goal_is_entered_a_few_moves_off_if_need_be() -> None:
+def test_between_states_of_a_sample_a_goal_is_entered_a_few_moves_off_if_need_be() -> None:
     count = 101
     line = np.linspace(0.0, 10.0, count, dtype=np.float32)[:, None]
     rows = np.arange(count - 20)  # nothing leads to the last two units
     graph = csr_array((np.full(len(rows), 0.1), (rows, rows + 1)), shape=(count, count))
-    dense = Roadmap(line, graph, np.array([True]), np.array([False]), np.ones(1), 1.0)
-    assert np.isfinite(dense.way(np.array([0.0]), np.array([10.0]), 1.0).remaining)
-    coarse = Roadmap(line, graph, np.array([True]), np.array([False]), np.full(1, 0.1), 1.0)
-    assert np.isinf(coarse.way(np.array([0.0]), np.array([10.0]), 1.0).remaining)
+    sample, grid = (
+        Roadmap(line, graph, np.array([True]), np.array([False]), np.ones(1), 1.0, repeats) for repeats in (False, True)
+    )
+    assert np.isfinite(sample.way(np.array([0.0]), np.array([10.0]), 1.0).remaining)
+    assert np.isinf(grid.way(np.array([0.0]), np.array([10.0]), 1.0).remaining)
+
+
+def test_a_thin_sample_of_a_large_world_counts_as_recorded_around_its_states() -> None:
+    places = np.arange(0.0, 60.0, 3.0, dtype=np.float32)[:, None]  # three moves apart
+    rows = np.arange(len(places) - 1)
+    graph = csr_array((np.full(len(rows), 3.0), (rows, rows + 1)), shape=(len(places), len(places)))
+    thin = Roadmap(places, graph, np.array([True]), np.array([False]), np.ones(1), 1.0, False)
+    way = thin.way(np.array([1.4]), np.array([50.0]), 6.0)
+    assert thin.holds(way.off_road)
+    assert thin.holds(way.goal_off_road)
 
 
 def test_edges_that_take_no_time_do_not_lead_in_circles() -> None:
     costs = np.array([0.0, 0.0, 1.0, 1.0, 1.0])  # 0 and 1 are the same place
     graph = csr_array((costs, ([0, 1, 1, 2, 3], [1, 0, 2, 3, 4])), shape=(5, 5))
     places = np.array([[0.0], [0.0], [1.0], [2.0], [3.0]], np.float32)
-    way = Roadmap(places, graph, np.array([True]), np.array([False]), np.ones(1), 1.0).way(
+    way = Roadmap(places, graph, np.array([True]), np.array([False]), np.ones(1), 1.0, True).way(
         np.array([0.0]), np.array([3.0]), 2.0
     )
     assert (way.remaining, way.subgoal.tolist()) == (3.0, [2.0])
@@ -95,7 +106,7 @@ def test_plain_python_finds_the_times_that_scipy_finds() -> None:
     start, end = random.integers(0, count, (2, 1500))
     graph = csr_array((random.random(1500).astype(np.float32), (start, end)), shape=(count, count))
     graph.sum_duplicates()
-    nodes = [random.normal(size=(count, 2)), graph, np.ones(2, bool), np.zeros(2, bool), np.ones(2), 1.0]
+    nodes = [random.normal(size=(count, 2)), graph, np.ones(2, bool), np.zeros(2, bool), np.ones(2), 1.0, False]
     with_scipy, plain = Roadmap(*nodes), runtime.Roadmap(*nodes)  # type: ignore[arg-type]
     for goal in range(0, count, 50):
         goals = np.array([goal, goal + 1])

@@ -25,7 +25,6 @@ QUESTIONS = {
     "meaning of a setting": ("choosing/", "size of a gradient step"),
     "what does learning_rate mean": ("choosing/", "size of a gradient step"),
     "how many steps to train": ("choosing/", "As many as the objective needs by default"),
-    "agent reach goals": ("uses/", "An agent reaches goals by what was recorded"),
     "which objective to choose": ("choosing/", "Take the default, PathDist"),
 }
 """What a new user types, the page of the first result, and what stands there."""

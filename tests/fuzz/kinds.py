@@ -189,6 +189,12 @@ def _read_without_jax(path: Path) -> Any:
     return load(path)
 
 
+def _read_agent_without_jax(path: Path) -> Any:
+    from minaction.runtimes.numpy import load_agent
+
+    return load_agent(path)
+
+
 def _agent(folder: Path) -> Path:
     path = folder / "agent.safetensors"
     ma.fit_agent(recording(), _trainer().models()[0], steps=2, progress=False, hidden=(4,)).save(path)
@@ -285,6 +291,7 @@ KINDS: dict[str, Kind] = {
     ),
     "model-unsigned": Kind(_unsigned(_model), lambda path: ma.load(path), is_json=True),
     "model-without-jax-unsigned": Kind(_unsigned(_model), _read_without_jax, is_json=True),
+    "agent-without-jax-unsigned": Kind(_unsigned(_agent), _read_agent_without_jax, is_json=True),
     "agent-unsigned": Kind(_unsigned(_agent), lambda path: ma.Agent.load(path), is_json=True),
     "checkpoint-unsigned": Kind(_unsigned(_checkpoint), lambda path: _trainer().restore(path), is_json=True),
     **{

@@ -76,6 +76,27 @@ def test_what_appears_for_good_is_a_key_and_changes_no_step() -> None:
     np.testing.assert_allclose(np.diff(seen(lit), axis=0), before, atol=1e-3)
 
 
+def test_a_place_is_the_same_whatever_colour_a_thing_has_and_whichever_lamp_is_lit() -> None:
+    places = wander(2000, 0.2, 0)
+    frames = Camera(MAZE).frames(places).copy()
+    late = frames[1200:]
+    late[(late[..., 0] > 150) & (late[..., 1] < 120)] = (120, 160, 90)  # the mover turns green
+    late[:, 2:8, 2:8] = (233, 181, 44)  # and a lamp is lit for good
+    seen = sighted(ma.Trajectories.from_flat(frames)).states
+    assert len(np.unique(seen[:, 0])) == 2
+    assert correlation(seen[:, 1:3], places) > 0.99  # by one linear function, before and after
+
+
+def test_noise_beside_a_wall_does_not_move_a_thing() -> None:
+    """Half hidden by what looks like it, it differs less from the background, and is where it is all the same."""
+    places = np.tile(np.linspace(0.0, 20.0, 101), 20)
+    positions = np.stack([places, np.full_like(places, 10.0)], axis=1)
+    noisy = Camera(MAZE).frames(positions) + np.random.default_rng(0).normal(0, 15, (len(places), 64, 64, 3))
+    data = ma.Trajectories.from_flat(np.clip(noisy, 0, 255).astype(np.uint8), np.arange(0, len(places) + 1, 101))
+    seen = sighted(data).states
+    assert correlation(seen[:, 1:3], positions[:, :1]) > 0.99
+
+
 @pytest.mark.parametrize("name", ["cliffwalking", pytest.param("keydoor-gridworld", marks=pytest.mark.slow)])
 def test_graphs_of_frames_are_nearly_those_of_states(name: str) -> None:
     seen, known = ma.get_task(f"{name}-pixels"), ma.get_task(name)

@@ -12,9 +12,7 @@ import pytest
 
 import minaction as ma
 from minaction.cli import main
-from minaction.reports import write_own_page
-from minaction.tasks import Source
-from minaction.training import Run
+from minaction.reports._pictures import as_colours, picture_sheet
 
 
 @pytest.fixture(scope="module")
@@ -141,15 +139,107 @@ def test_the_command_writes_it_again(run: Path, tmp_path: Path, capsys: pytest.C
     assert (tmp_path / "page.html").read_text() == (run / "report.html").read_text()
 
 
-def test_images_have_a_map_of_their_embedding(tmp_path: Path) -> None:
-    random = np.random.default_rng(0)
-    frames = [random.integers(0, 255, (12, 8, 8, 3)).astype(np.uint8) for _ in range(3)]
-    ma.Trajectories.from_episodes(frames).save(tmp_path / "frames.safetensors")
-    small = ["--set", "encoder.hidden=8", "encoder.latent=8", "--evaluations", "1", "--steps", "2"]
-    command = ["train", str(tmp_path / "frames.safetensors"), "--objective", "maddist", *small]
-    assert main([*command, "--out", str(tmp_path / "run")]) == 0
-    config = Run.open(tmp_path / "run").config
-    write_own_page(tmp_path / "page.html", Run.open(tmp_path / "run"), Source(config.data))
-    data = json.loads((tmp_path / "page.html").read_text().split('id="data">')[1].split("</script>")[0])
-    assert data["map"]["columns"] == []
-    assert len(data["map"]["projection"]) == 2
+def walking(random: np.random.Generator) -> np.ndarray:
+    """A bright square that walks along a line of 12 places, (30, 8, 14, 3)."""
+    places = np.clip(5 + np.cumsum(random.choice([-1, 1], 30)), 0, 11)
+    frames = np.zeros((30, 8, 14, 3), np.uint8)
+    for frame, place in zip(frames, places, strict=True):
+        frame[3:5, place : place + 3] = (20 * place + 10, 250, 40)
+    return frames
+
+
+@pytest.fixture(scope="module")
+def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run on images."""
+    folder, random = tmp_path_factory.mktemp("film"), np.random.default_rng(0)
+    ma.Trajectories.from_episodes([walking(random) for _ in range(6)]).save(folder / "frames.safetensors")
+    small = [
+        "--set",
+        "encoder=mlp",
+        "encoder.hidden=32",
+        "encoder.latent=16",
+        "learning_rate=3e-3",
+        "--evaluations",
+        "1",
+    ]
+    command = ["train", str(folder / "frames.safetensors"), "--objective", "maddist", "--steps", "200", *small]
+    assert main([*command, "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+COLOURS = "canvases => canvases.map(c => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data])"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_images_are_shown(browser: Any, film: Path, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    context.set_offline(True)
+    page, complaints = context.new_page(), []
+    page.set_default_timeout(10_000)
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto((film / "report.html").as_uri())
+    page.wait_for_selector("#states[aria-busy='false']")
+    drawn, data, model = shown_data(page)["map"], ma.read(film.parent / "frames.safetensors"), ma.load(film)
+    states = data.states[data.offsets[drawn["episodes"]] + drawn["frames"]]
+
+    def seen(selector: str) -> np.ndarray:
+        """The pictures drawn there, as RGB; frames this small are not scaled."""
+        pixels = page.eval_on_selector_all(f"{selector} canvas", COLOURS)
+        return np.array(pixels, np.uint8).reshape(-1, 8, 14, 4)[..., :3]
+
+    def of(selector: str) -> list[int]:
+        return page.eval_on_selector_all(f"{selector} canvas", "all => all.map(one => Number(one.dataset.state))")
+
+    (chosen,) = of("#shown")
+    assert drawn["columns"] == []
+    assert page.locator("#states .state").count() == len(states)
+    np.testing.assert_array_equal(seen("#shown"), states[[chosen]])
+    neighbours = of("#nearest")
+    np.testing.assert_array_equal(seen("#nearest"), states[neighbours])
+    to = model.pairwise(states, states[[chosen]])[:, 0]
+    np.testing.assert_allclose(to[neighbours], np.sort(np.delete(to, chosen))[:10], atol=2 * drawn["scale"])
+    way = of("#way")
+    assert way[-1] == chosen
+    assert len(way) > 3
+    np.testing.assert_array_equal(seen("#way"), states[way])
+    from_first = model.pairwise(states[[way[0]]], states[way])[0]
+    assert (np.diff(from_first) > -2 * drawn["scale"]).all()
+    over = from_first + model.pairwise(states[way], states[[chosen]])[:, 0] - from_first[-1]
+    assert over.max() < 0.5 * from_first[-1]  # they lie on the way
+    page.click("#other")
+    page.locator("#way canvas").first.click()
+    assert of("#shown") == way[:1]
+    assert of("#way")[0] == chosen
+    page.locator("input[value='from']").check()
+    assert of("#way")[-1] == chosen
+    assert complaints == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+def test_pictures_of_a_page_have_a_bounded_size() -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (400, 128, 96, 3)).astype(np.uint8)  # which does not compress
+    found = picture_sheet(noise)
+    assert len(found["sheet"]) < 1.5 * 2**20
+    assert found["height"] in (24, 32)
+    assert found["width"] == round(0.75 * found["height"])
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        (np.full((2, 5, 6), 7, np.uint8), 7),
+        (np.full((2, 5, 6, 4), 7, np.uint8), 7),
+        (np.linspace(0, 1, 2 * 5 * 6 * 3, dtype=np.float32).reshape(2, 5, 6, 3), None),
+        (np.full((2, 4, 20, 20, 3), 7, np.uint8), 7),
+    ],
+)
+def test_images_of_any_kind_become_colours(states: np.ndarray, expected: int | None) -> None:
+    colours = as_colours(states)
+    assert colours.dtype == np.uint8
+    assert colours.shape[-1] == 3
+    if expected is None:
+        assert (colours.min(), colours.max()) == (0, 255)
+    else:
+        assert (colours == expected).all()

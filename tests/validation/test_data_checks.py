@@ -43,6 +43,10 @@ MISTAKES: dict[str, tuple[Sequence[np.ndarray], str]] = {
         [100.0 * k + np.cumsum(RANDOM.normal(size=(50, 2)), 0) for k in range(20)],
         "recordings hardly overlap: 0 % of the states",
     ),
+    "images of two ranges": (
+        [RANDOM.uniform(0, 255 if k == 3 else 1, (30, 8, 8, 3)) for k in range(20)],
+        "5.0% of the images hold numbers up to 255",
+    ),
     "no shared states": ([_walk() + 100.0 * k for k in range(20)], "recordings hardly overlap: 0 % of the states"),
 }
 
@@ -119,6 +123,7 @@ def _frame(rows: list[str]) -> object:
         [_walk() for _ in range(20)],
         [np.cumsum(RANDOM.normal(size=(50, 2)), 0) for _ in range(100)],
         [RANDOM.integers(0, 255, (30, 8, 8, 3)).astype(np.uint8) for _ in range(20)],
+        [RANDOM.uniform(0, 9, (30, 9, 9)) for _ in range(20)],
     ],
 )
 def test_data_that_is_right_is_left_in_peace(episodes: Sequence[np.ndarray]) -> None:

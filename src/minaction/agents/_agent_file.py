@@ -48,6 +48,7 @@ def contents_of(agent: Agent) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         "architecture": asdict(agent.architecture),
         "lookahead": agent.lookahead,
         "move_time": None if agent.roadmap is None else agent.roadmap.move_time,
+        "repeats": agent.roadmap is not None and agent.roadmap.repeats,
     }
     flat = {f"{part}.{name}": np.asarray(array) for part, arrays in parts.items() for name, array in arrays.items()}
     return flat, described
@@ -68,13 +69,13 @@ def read_agent(path: str | Path) -> dict[str, Any]:
         )
         return {
             "model": model,
-            "roadmap": _roadmap(parts, header["move_time"]) if "roadmap" in parts else None,
+            "roadmap": _roadmap(parts, header) if "roadmap" in parts else None,
             "policy": with_named_leaves(skeleton, jax.device_put(parts["policy"])),
             "architecture": architecture,
             "units": Units(parts.get("units", {}).get("origin")),
             "lookahead": float(header["lookahead"]),
         }
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         raise InputError(
             f"{path} does not describe an agent that can be built here ({str(error).rstrip('.')}); it may come from "
             "another version."
@@ -87,9 +88,10 @@ def _architecture(values: dict[str, Any]) -> PolicyArchitecture:
     return PolicyArchitecture(kind, tuple(values["goal_inputs"]), tuple(values["hidden"]), values.get("reach", 8.0))
 
 
-def _roadmap(parts: dict[str, dict[str, np.ndarray]], move_time: float) -> Roadmap:
+def _roadmap(parts: dict[str, dict[str, np.ndarray]], header: dict[str, Any]) -> Roadmap:
     nodes, edges = parts["roadmap"], parts["graph"]
     count = len(nodes["states"])
     graph = csr_array((edges["data"], edges["indices"], edges["indptr"]), shape=(count, count))
     graph.check_format()
-    return Roadmap(**{name: nodes[name] for name in _NODES}, graph=graph, move_time=float(move_time))
+    arrays = {name: nodes[name] for name in _NODES}
+    return Roadmap(**arrays, graph=graph, move_time=float(header["move_time"]), repeats=bool(header["repeats"]))

@@ -38,6 +38,7 @@ class Roadmap(runtime.Roadmap):
             must_agree,
             recorded.unit,
             recorded.typical_time,
+            recorded.repeats,
         )
 
     def measured(self, distance: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Roadmap:
@@ -55,7 +56,7 @@ class Roadmap(runtime.Roadmap):
         cost = np.maximum(distance(self.states[start], self.states[end]), 1e-6)  # SciPy reads a zero as "no edge"
         keys, first = np.unique(start.astype(np.int64) * len(self.states) + end, return_index=True)
         graph = csr_array((cost[first], (keys // len(self.states), keys % len(self.states))), shape=self.graph.shape)
-        return Roadmap(self.states, graph, self.counts, self.must_agree, self.unit, self.move_time)
+        return Roadmap(self.states, graph, self.counts, self.must_agree, self.unit, self.move_time, self.repeats)
 
     def _shortest(self, nodes: np.ndarray) -> np.ndarray:
         return dijkstra(self._reversed, indices=nodes, min_only=True)

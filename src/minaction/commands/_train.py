@@ -21,11 +21,12 @@ from ..errors import InputError
 from ..objectives import make_objective
 from ..reports import write_report
 from ..tasks import Source
-from ..training import Diverged, Evaluated, Progressed, Run, RunConfig, Training
+from ..training import Diverged, Evaluated, Finished, Progressed, Run, RunConfig, Training
 from ..training import train as driven
 from ..training._fit import held_out_by_default
 from ..training._run import check_free, empty_run, foreign_files, is_run
 from ..training._start import starting_models
+from ..training._stopping import stopped_early
 from ..validation import check_data, refuse_ids, split
 from ._options import Train
 from ._show import make_console, print_agreement, print_health
@@ -74,7 +75,7 @@ def _train(console: Console, run: Run, source: Source, options: Train, name: str
     if done:
         console.print(f"going on from step {done:,}", highlight=False)
     label = f"{run.config.objective} on {options.data}" + (f", {options.seeds} seeds" if options.seeds > 1 else "")
-    note = ""
+    note = told = ""
     with (
         tracking(options.track, run, done, name) as trackers,
         training_progress(run.config.steps, done=done, label=label) as show,
@@ -87,6 +88,10 @@ def _train(console: Console, run: Run, source: Source, options: Train, name: str
                 trackers.log(event.measurements)
             elif isinstance(event, Diverged):
                 raise event.error
+            elif isinstance(event, Finished):
+                told = stopped_early(event.models[0].provenance.steps, training.steps)
+    if told:
+        console.print(told, highlight=False)
 
 
 def _check_unchanged(run: Run, source: Source) -> None:
@@ -230,6 +235,7 @@ def _config(options: Train) -> RunConfig:
         held_out=held_out_by_default(options.data) if options.held_out is None else options.held_out,
         policy=options.policy,
         start_from=None if options.start_from is None else str(options.start_from),
+        stop_early=options.steps is None,
     )
 
 

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 HIGHEST = 20.0
+_FEW = 8  # inputs
 
 
 class FourierFeatures(eqx.Module):
@@ -29,8 +30,11 @@ class FourierFeatures(eqx.Module):
             self.frequencies = self.frequencies * span**-octaves
 
     def __call__(self, x: Float[Array, "*batch size"]) -> Float[Array, "*batch features"]:
-        # Full precision: a rounded product would shift the phase of the high frequencies.
-        phase = jnp.matmul(x, jax.lax.stop_gradient(self.frequencies).T, precision=jax.lax.Precision.HIGHEST)
+        frequencies = jax.lax.stop_gradient(self.frequencies)
+        if x.shape[-1] <= _FEW:
+            phase = jax.lax.platform_dependent(x, frequencies, cpu=_phase, default=_phase_of_few)
+        else:
+            phase = _phase(x, frequencies)
         return jnp.concatenate([x, jnp.sqrt(2.0) * jnp.sin(phase), jnp.sqrt(2.0) * jnp.cos(phase)], axis=-1)
 
     @property
@@ -38,6 +42,16 @@ class FourierFeatures(eqx.Module):
         """The number of features."""
         count, size = self.frequencies.shape
         return size + 2 * count
+
+
+def _phase(x: Float[Array, "*batch size"], frequencies: Float[Array, "count size"]) -> Float[Array, "*batch count"]:
+    # Full precision: a rounded product would shift the phase of the high frequencies.
+    return jnp.matmul(x, frequencies.T, precision=jax.lax.Precision.HIGHEST)
+
+
+def _phase_of_few(x: Array, frequencies: Array) -> Array:
+    """The same as a sum of few products: a GPU would take longer to start a matrix product than to compute it."""
+    return jnp.sum(x[..., None, :] * frequencies, axis=-1)
 
 
 def lowered(sigma: float, rate: Float[Array, " size"], most: float) -> Float[Array, " size"]:

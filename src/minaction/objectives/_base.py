@@ -89,6 +89,13 @@ class TrainingObjective(ABC):
         del steps  # for objectives with a schedule
         return self.adam(self.learning_rate)
 
+    def pauses(self, steps: int) -> tuple[int, ...]:
+        """The steps after which a training of `steps` steps may stop, because its learning rate has fallen to nothing.
+
+        The last one is `steps`.
+        """
+        return (steps,)
+
     def adam(self, learning_rate: optax.ScalarOrSchedule) -> optax.GradientTransformation:
         """Adam with this `learning_rate` and clipped gradients, over all parameters as one array.
 

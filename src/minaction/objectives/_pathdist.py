@@ -7,6 +7,7 @@ keeps the laws of a quasimetric. docs/research-graph.md has the measurements beh
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -28,6 +29,8 @@ from ._paths import Paths, shortest_paths
 from ._sampling import AnyArray, EpisodeTable, Pairs, below, trajectory_pairs
 from ._states import States
 from ._terms import excess
+
+_CYCLES = (0.075, 0.2, 0.475, 1.0)  # the shares of the training after which the learning rate has fallen to nothing
 
 
 class PathTables(eqx.Module):
@@ -72,11 +75,12 @@ class PathDist(Objective):
       the mean length. By the triangle inequality the greatest difference of such
       coordinates never exceeds the distance, and it is exact where a shortest path goes on to a landmark. The greatest
       difference alone passes its gradient to a single coordinate; this term shows every coordinate what to become, and
-      fades as training progresses (p from 0 to 1). Quasimetrics that are no greatest difference go without;
+      fades in the course of a cycle (p from 0 to 1). Quasimetrics that are no greatest difference go without;
     - pairs seen at most `horizon` states apart in the third term, t the time between them, which no distance exceeds.
 
     Lengths and times are in typical steps. All nodes of a batch are compared with all of its landmarks, since encoding
-    states costs more than comparing them. The learning rate falls to nothing along half a cosine.
+    states costs more than comparing them. The learning rate falls to nothing along half a cosine in each of several
+    cycles, every one about twice as long as the one before; at the end of each, training may stop.
 
     Args:
         encoder: of states.
@@ -110,7 +114,7 @@ class PathDist(Objective):
     averaging: float = 0.0  # the falling learning rate does as much
     batch_size: int = 512
     batch_landmarks: int = 16
-    bound_batch_size: int = 128
+    bound_batch_size: int = 120  # 512 + 16 + 2 x 120 states are 768, a round number for a GPU
     landmarks: int = 300
     nodes: int = 20_000
     softening: float = 5.0
@@ -132,7 +136,19 @@ class PathDist(Objective):
         return self.encoder.latent_size // 2 if taught else 0
 
     def optimiser(self, steps: int) -> optax.GradientTransformation:
-        return self.adam(optax.cosine_decay_schedule(self.learning_rate, steps))
+        return self.adam(
+            lambda step: self.learning_rate * 0.5 * (1 + jnp.cos(jnp.pi * self._fallen(jnp.asarray(step) / steps)))
+        )
+
+    def pauses(self, steps: int) -> tuple[int, ...]:
+        return tuple(sorted({math.ceil(end * steps) for end in _CYCLES}))
+
+    def _fallen(self, progress: Float[Array, ""]) -> Float[Array, ""]:
+        """How much of the present cycle is over, from 0 to 1, after this share of the training."""
+        ends = jnp.array(_CYCLES)
+        cycle = jnp.searchsorted(ends[:-1], progress, side="right")
+        begin = jnp.concatenate([jnp.zeros(1), ends])[cycle]
+        return (progress - begin) / (ends[cycle] - begin)
 
     def tables(self, data: Trajectories) -> PathTables:
         images = is_image(data.state_shape)
@@ -183,7 +199,8 @@ class PathDist(Objective):
             to, away_from = nodes[:, :count], -nodes[:, -count:]
             embedding = self._misfit(to, batch.to_coordinates, lost, batch.mean)
             embedding += self._misfit(away_from, batch.from_coordinates, lost, batch.mean)
-            value, terms = value + self.embedding_weight * (1 - progress) * embedding, terms | {"embedding": embedding}
+            weight = self.embedding_weight * (1 - self._fallen(progress))
+            value, terms = value + weight * embedding, terms | {"embedding": embedding}
         return value, terms
 
     def _misfit(self, found: Array, length: Array, lost: Array, usual: Array | None = None) -> Float[Array, ""]:

@@ -49,6 +49,62 @@ def _rectified_maxmean_derivative(alpha: float, primals: tuple[Array], tangents:
     return alpha * found + (1 - alpha) * jnp.mean(rectified, axis=-1), jnp.sum(slope * tangent, axis=-1)
 
 
+@partial(jax.custom_vjp, nondiff_argnums=(2,))
+def maxmean_both_ways(
+    x: Float[Array, "rows n"], y: Float[Array, "columns n"], alpha: float
+) -> tuple[Float[Array, "columns rows"], Float[Array, "columns rows"]]:
+    """`maxmean` of relu(y_j - x_i) and of relu(x_i - y_j) for all pairs; `y` has few rows.
+
+    Differences are computed once for both, and once more for the gradient, which is faster than storing them. A CPU
+    takes the rows of `y` one at a time, whose differences fit into its cache.
+    """
+    return _both_ways(x, y, alpha)[0]
+
+
+def _both_ways(x: Array, y: Array, alpha: float) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
+    def measured(x: Array, row: Array) -> tuple[Array, ...]:
+        difference = row - x
+        highest, lowest = jax.nn.relu(difference.max(axis=-1)), jax.nn.relu(-difference.min(axis=-1))
+        return highest, lowest, jax.nn.relu(difference).mean(axis=-1), jax.nn.relu(-difference).mean(axis=-1)
+
+    highest, lowest, above, below = jax.lax.platform_dependent(
+        x,
+        y,
+        cpu=lambda x, y: jax.lax.map(partial(measured, x), y),
+        default=lambda x, y: measured(x[None], y[:, None]),
+    )
+    found = alpha * highest + (1 - alpha) * above, alpha * lowest + (1 - alpha) * below
+    return found, (x, y, highest, lowest)
+
+
+def _both_ways_backward(alpha: float, saved: tuple[Array, ...], gradients: tuple[Array, Array]) -> tuple[Array, Array]:
+    x, y, *measured = saved
+    share = (1 - alpha) / x.shape[-1]
+
+    def slope(x: Array, row: Array, highest: Array, lowest: Array, away: Array, back: Array) -> Array:
+        """The derivative by `row`; that by `x` is its negative."""
+        difference = row - x
+        above = (share + jnp.where(difference == highest[..., None], alpha, 0)) * away[..., None]
+        below = (share + jnp.where(-difference == lowest[..., None], alpha, 0)) * back[..., None]
+        return jnp.where(difference > 0, above, jnp.where(difference < 0, -below, 0))
+
+    def one_at_a_time(x: Array, y: Array, *others: Array) -> tuple[Array, Array]:
+        def body(total: Array, row: tuple[Array, ...]) -> tuple[Array, Array]:
+            own = slope(x, *row)
+            return total - own, own.sum(axis=0)
+
+        return jax.lax.scan(body, jnp.zeros_like(x), (y, *others))
+
+    def together(x: Array, y: Array, *others: Array) -> tuple[Array, Array]:
+        own = slope(x[None], y[:, None], *others)
+        return -own.sum(axis=0), own.sum(axis=1)
+
+    return jax.lax.platform_dependent(x, y, *measured, *gradients, cpu=one_at_a_time, default=together)
+
+
+maxmean_both_ways.defvjp(_both_ways, _both_ways_backward)
+
+
 class LearnedMaxMean(eqx.Module):
     """`maxmean` with a learned alpha: the sigmoid of a parameter that starts at -1 (alpha = 0.27)."""
 

@@ -44,7 +44,7 @@ class Simple(Quasimetric):
             raise InputError(f"The alpha of the simple quasimetric is {self.alpha}; choose one between 0 and 1.")
 
     def build(self, latent_size: int, *, key: PRNGKeyArray) -> QuasimetricModule:
-        return _MaxMean(self.alpha)
+        return MaxMean(self.alpha)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,9 @@ class Mean(Quasimetric):
         return _Rectified("mean")
 
 
-class _MaxMean(QuasimetricModule):
+class MaxMean(QuasimetricModule):
+    """What `Simple` builds."""
+
     alpha: float = eqx.field(static=True)
 
     def __call__(self, x: Float[Array, "*#batch k"], y: Float[Array, "*#batch k"]) -> Float[Array, "*#batch"]:

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from .._image_axes import is_image
 from .._mapped import read_rows
 from .._model import DistanceModel
 from .._remaining import Progress
 from ..trajectories import Trajectories
 from ._fields import encode_field
+from ._pictures import picture_sheet
 
 _MOST_STATES = 400  # on the map; all their distances are on the page
 _MOST_EPISODES, _MOST_POINTS = 300, 200  # of the timeline, and of one of its curves
@@ -38,6 +40,7 @@ def map_data(model: DistanceModel, data: Trajectories) -> dict[str, Any]:
         "field": encode_field(np.round(distances * (_LEVELS / longest))),
         "scale": longest / _LEVELS,
         "axes": _widest(flat),
+        "pictures": picture_sheet(states) if is_image(data.state_shape) else None,
     }
 
 

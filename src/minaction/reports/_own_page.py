@@ -20,7 +20,7 @@ from ._summary import report_tables
 from ._templates import PAGES
 from ._trials import read_trials
 
-_SCRIPTS = ("explorer.js", "own.js")
+_SCRIPTS = ("explorer.js", "pictures.js", "own.js")
 
 
 def write_own_page(path: str | Path, run: Run, source: Source) -> None:
@@ -31,6 +31,7 @@ def write_own_page(path: str | Path, run: Run, source: Source) -> None:
     map_ = map_data(model, recording)
     data = {
         "explorer": {"boards": [], "fields": [map_.pop("field")]},
+        "pictures": map_.pop("pictures"),
         "map": map_,
         "timelines": shown,
         "curves": loss_curves(run.metrics),
@@ -54,6 +55,7 @@ def write_own_page(path: str | Path, run: Run, source: Source) -> None:
         health_lines=_health_lines(model.health),
         agreement=tables.get("agreement"),
         left_out=left_out,
+        pictures=data["pictures"] is not None,
         version=__version__,
     )
     with atomic_write(path, "w") as file:

@@ -13,6 +13,8 @@ from ._file import Stored, fitting, read_file, stored_model
 from ._roadmap import Edges, Roadmap
 from ._states import as_rows
 
+_MOST_NUMBERS = 1 << 24  # of the matrix that takes subgoals out of states
+
 
 @dataclass(frozen=True)
 class StoredAgent:
@@ -55,7 +57,11 @@ def stored_agent(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
         parts.setdefault(part, {})[rest] = array
     model, policy, architecture = stored_model(parts["model"], header["model"]), parts["policy"], header["architecture"]
     # Which inputs tell a subgoal, each over how far it usually is away: as a matrix, which every runtime multiplies by.
-    chosen = np.eye(*model.state_shape, dtype=np.float32)[:, architecture["goal_inputs"]]
+    (size,), inputs = model.state_shape, architecture["goal_inputs"]
+    if size * len(inputs) > _MOST_NUMBERS:
+        raise ValueError(f"subgoals of {len(inputs)} inputs of {size}")
+    chosen = np.zeros((size, len(inputs)), np.float32)
+    chosen[inputs, np.arange(len(inputs))] = 1.0
     actions = architecture["actions"]
     return StoredAgent(
         model,
@@ -65,11 +71,11 @@ def stored_agent(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
         np.array(actions["high"], np.float32),
         actions["choices"],
         parts.get("units", {}).get("origin"),
-        _roadmap(parts, header["move_time"]) if "roadmap" in parts else None,
+        _roadmap(parts, header) if "roadmap" in parts else None,
         float(header["lookahead"]),
     )
 
 
-def _roadmap(parts: dict[str, dict[str, np.ndarray]], move_time: float) -> Roadmap:
+def _roadmap(parts: dict[str, dict[str, np.ndarray]], header: Mapping[str, Any]) -> Roadmap:
     nodes, edges = parts["roadmap"], Edges(*(parts["graph"][name] for name in Edges._fields))
-    return Roadmap(graph=edges, move_time=float(move_time), **nodes)
+    return Roadmap(graph=edges, move_time=float(header["move_time"]), repeats=bool(header["repeats"]), **nodes)

@@ -66,7 +66,7 @@ def read_file(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[
     if newer:
         raise InputError(f"{path} was written by a newer version of minaction ({header.get('version')}); upgrade it.")
     if found != kind:
-        what, loader = _LOADED_BY.get(found, (f"a {found}", None))
+        what, loader = _LOADED_BY.get(str(found), (f"a {found}", None))
         remedy = f"read it with `{loader}`" if loader else "give another file"
         raise InputError(f"{path} holds {what}, not {_LOADED_BY[kind][0]}; {remedy}.")
     return tensors, header

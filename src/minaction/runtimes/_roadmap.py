@@ -48,6 +48,7 @@ class Roadmap:
     must_agree: np.ndarray  # (D,) bool
     unit: np.ndarray  # (k,)
     move_time: float
+    repeats: bool  # whether nodes are all the states there are, as in a grid; else a policy finds its way between them
     _fields: OrderedDict[bytes, np.ndarray] = field(default_factory=OrderedDict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class Roadmap:
         goal_away, goal_door = self._doors(goal)
         away, door = self._doors(state)
         times = self._times_to(goal_door)
-        if np.isinf(times[door]).all() and self._dense:  # to where an episode began nothing may lead
+        if np.isinf(times[door]).all() and not self.repeats:  # to where an episode began nothing may lead
             (away, door), times = self._doors(state, wide=True), self._times_to(self._doors(goal, wide=True)[1])
         total = away * self.move_time + times[door]
         best = int(np.argmin(total))
@@ -77,7 +78,7 @@ class Roadmap:
 
     def holds(self, off_road: float) -> bool:
         """Whether a state so far from anything recorded is as good as recorded: in a grid, only a recorded one."""
-        return off_road <= (_WIDE if self._dense else _BESIDE)
+        return off_road <= (_BESIDE if self.repeats else _WIDE)
 
     def reachable(self, state: np.ndarray) -> np.ndarray:
         """The nodes (m,) to which a way leads from `state` (D,)."""
@@ -146,12 +147,6 @@ class Roadmap:
         beside = np.flatnonzero(away <= away.min() + further)
         nearest = beside[np.argsort(away[beside], kind="stable")[:most]]
         return away[nearest], nearest
-
-    @cached_property
-    def _dense(self) -> bool:
-        """Whether states lie so close that a policy finds its own way over a few moves; not in a grid."""
-        some = self.states[:: max(1, len(self.states) // 1000)]
-        return bool(np.median([np.partition(self._away(state), 1)[1] for state in some]) < _BESIDE)
 
     def _away(self, state: np.ndarray) -> np.ndarray:
         """How far every node is from a state, (n,), in typical moves: for some ten thousand, faster than a tree."""

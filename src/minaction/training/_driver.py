@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ from ..trajectories import Trajectories
 from ..validation import split_all, validate_seeds
 from ._run import Measurement, Results, Run
 from ._start import starting_models
+from ._stopping import SCORE, PathJudge, has_stalled
 from ._trainer import Trainer
 
 
@@ -43,6 +45,9 @@ class Training:
     held_out: Sequence[Trajectories | None] = ()
     start_from: Sequence[DistanceModel] = ()
     """Models whose weights to begin with, one per seed; fresh ones if empty."""
+    stop_early: bool = False
+    """Whether to stop at a pause of the objective (`Objective.pauses`) when held-out episodes say that nothing more is
+    gained; `steps` is the most that it takes then."""
     replicas: slice = field(default_factory=lambda: slice(None), init=False)
     """Which of the trainer's seeds belong to this training."""
 
@@ -66,6 +71,7 @@ class Training:
             run,
             held_out,
             starting_models(config.start_from, len(config.seeds)),
+            config.stop_early,
         )
 
 
@@ -186,15 +192,21 @@ class Driver:
 
     def __init__(self, trainings: Sequence[Training], devices: int = 1) -> None:
         first = trainings[0]
-        alike = (first.objective, first.steps, first.evaluations)
-        if any((one.objective, one.steps, one.evaluations) != alike for one in trainings):
+        alike = (first.objective, first.steps, first.evaluations, first.stop_early)
+        if any((one.objective, one.steps, one.evaluations, one.stop_early) != alike for one in trainings):
             raise InputError("Runs with different settings cannot be trained side by side; train them apart.")
+        if first.stop_early and len(trainings) > 1:
+            raise InputError("Runs that may stop early cannot be trained side by side; train them apart.")
         start = 0
         for one in trainings:
             one.replicas = slice(start, start + len(one.seeds))
             start = one.replicas.stop
         self._going = list(trainings)
-        self._every = -(-first.steps // min(first.evaluations, first.steps))
+        every = -(-first.steps // min(first.evaluations, first.steps))
+        self._pauses = set(first.objective.pauses(first.steps)) if first.stop_early and any(first.held_out) else set()
+        self._evaluated = sorted({*range(every, first.steps, every), *self._pauses, first.steps})
+        self._judge = PathJudge(first.data, first.held_out)
+        self._scores: list[Sequence[float | None]] = []  # at every pause so far
         self._trainer = Trainer(
             first.objective,
             [item for one in trainings for item in one.data],
@@ -204,6 +216,9 @@ class Driver:
             devices=devices,
             start_from=[model for one in trainings for model in one.start_from],
         )
+        # Every other length would be compiled anew.
+        common = math.gcd(*self._evaluated) if self._pauses else first.steps
+        self._chunk = min(self._trainer.chunk_length, common)
         self._restore()
 
     def _restore(self) -> None:
@@ -218,6 +233,7 @@ class Driver:
             for one in self._going:
                 if one.run is not None:
                     self._trainer.restore(one.run.checkpoints[step], one.replicas)
+                    self._scores += _scores(one.run, step)
 
     @property
     def step(self) -> int:
@@ -235,10 +251,10 @@ class Driver:
         trainer = self._trainer
         began, first_step, seconds = time.monotonic(), trainer.step, 0.0
         evaluated = trainer.step
-        while self._going and trainer.step < trainer.steps:
-            until = min(trainer.steps, (trainer.step // self._every + 1) * self._every)
+        while self._going and trainer.step < trainer.steps and not has_stalled(self._scores):
+            until = next(step for step in self._evaluated if step > trainer.step)
             chunk_began = time.monotonic()
-            terms = trainer.advance(min(trainer.chunk_length, until - trainer.step))
+            terms = trainer.advance(min(self._chunk, until - trainer.step))
             seconds += time.monotonic() - chunk_began
             yield from self._without_diverged(terms)
             if trainer.step == until and until < trainer.steps:
@@ -287,6 +303,9 @@ class Driver:
     ) -> list[Measurement]:
         step, own = self._trainer.step, {name: values[one.replicas] for name, values in terms.items()}
         measured = []
+        if step in self._pauses and step < self._trainer.steps:
+            self._scores.append(self._judge(models[one.replicas]))
+            own[SCORE] = np.array(self._scores[-1], float)
         for k, model in enumerate(models[one.replicas]):
             seed, truths = model.provenance.seed, one.truths[k] if one.truths else ()
             evaluations = judge(model, truths, step=step, seed=seed, by_range=by_range)
@@ -333,6 +352,12 @@ class Driver:
                     model.save(one.run.model_path(model.provenance.seed))
                 one.run.finish(results)
             yield Finished(one, models[one.replicas], results)
+
+
+def _scores(run: Run, step: int) -> list[Sequence[float | None]]:
+    """The scores of all seeds at every pause up to a step."""
+    rows = [row for row in run.metrics if row.step <= step and SCORE in row.terms]
+    return [[row.terms[SCORE] for row in rows if row.step == pause] for pause in sorted({row.step for row in rows})]
 
 
 def _overall(evaluations: Sequence[Evaluation]) -> list[Evaluation]:

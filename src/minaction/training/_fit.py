@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from ..trajectories import Trajectories, as_trajectories
 from ..validation import HELD_OUT, refuse_ids, split_all
 from ._driver import Diverged, Driver, Evaluated, Event, Finished, Progressed, Training
 from ._start import starting_models
+from ._stopping import stopped_early
 
 
 @overload
@@ -78,7 +80,8 @@ def fit(
             arrays, an array (E, T, D), a dictionary with `states`, a Minari data set, or a replay buffer of
             Stable-Baselines3 or d3rlpy.
         objective: what to minimise: an object, a class or a name; `PathDist` if None, or the one of `start_from`.
-        steps: the number of gradient steps; the objective's own default if None.
+        steps: the number of gradient steps. If None, the objective's own default; `PathDist` then stops earlier if
+            held-out episodes show no further gain, where there are any.
         seed: the seed of weights and sampling.
         seeds: several seeds, trained side by side; the result is then a list of models.
         truths: true distances to compare with during training; those of a task if None.
@@ -107,7 +110,7 @@ def fit(
     all_seeds = (seed,) if seeds is None else tuple(seeds)
     begins = starting_models(start_from, len(all_seeds))
     chosen = make_objective(objective) if objective is not None else objective_of(begins[0]) if begins else PathDist()
-    steps = chosen.default_steps if steps is None else steps
+    stop_early, steps = steps is None, chosen.default_steps if steps is None else steps
     if not isinstance(data, str | Path):
         data = as_trajectories(data)
     if not all_seeds or steps < 1 or evaluations < 1:
@@ -133,6 +136,7 @@ def fit(
         name or ("" if isinstance(data, Trajectories) else str(data)),
         held_out=spared,
         start_from=begins,
+        stop_early=stop_early,
     )
     models = _trained(training, on_event, progress)
     return models[0] if seeds is None else models
@@ -140,7 +144,7 @@ def fit(
 
 def _trained(training: Training, on_event: Callable[[Event], object] | None, progress: bool) -> list[DistanceModel]:
     """The models at the end, or as they are when the user interrupts the training."""
-    note = ""
+    note, models = "", list[DistanceModel]()
     driver = Driver([training])
     with training_progress(training.steps, shown=progress) as show, interruptible() as interrupted:
         for event in driver.train():
@@ -153,9 +157,13 @@ def _trained(training: Training, on_event: Callable[[Event], object] | None, pro
             elif isinstance(event, Diverged):
                 raise event.error
             elif isinstance(event, Finished):
-                return list(event.models)
-            if interrupted():
+                models = list(event.models)
+            if interrupted() and not models:
                 break
+    if models:
+        if progress and (told := stopped_early(driver.step, training.steps)):
+            print(told, file=sys.stderr)
+        return models
     if driver.step == 0:
         raise KeyboardInterrupt
     warnings.warn(

@@ -15,6 +15,7 @@ from jaxtyping import Array, Float
 
 from .._devices import Devices
 from ..encoders import InputStatistics
+from ..encoders._image import in_training
 from ..objectives import States, TrainingObjective
 from ..objectives._states import RecordedStates
 
@@ -22,8 +23,10 @@ _STEPS_SAMPLED_TOGETHER = 100
 
 # How hard XLA optimises. Drawing and copying weights takes no time in any case, and compiling that took seconds.
 COMPILE_FAST = {"xla_backend_optimization_level": 0}
-# Training steps take as long as with its usual 3, and a second less to compile: a quarter.
-COMPILE_FOR_SPEED = {"xla_backend_optimization_level": 2}
+# Training steps take as long as with its usual 3, and a second less to compile: a quarter. On a GPU, matrix products
+# that XLA writes itself, after trying many variants, take 23 s to compile instead of 6 and are no faster than cuBLAS's:
+# 4,430 against 4,590 steps a second of MadDist.
+COMPILE_FOR_SPEED = {"xla_backend_optimization_level": 2, "xla_gpu_enable_triton_gemm": False}
 
 
 class TrainState(NamedTuple):
@@ -50,6 +53,8 @@ class Program:
     devices: Devices
     unroll: int = 1
     """How many steps are compiled into one piece."""
+    in_turn: bool = False
+    """Whether the seeds of a program are trained one after the other."""
 
     @partial(jax.jit, static_argnames="self", compiler_options=COMPILE_FAST)
     def initial(self, keys: Any, statistics: InputStatistics) -> TrainState:
@@ -67,9 +72,12 @@ class Program:
     def _one_step(self, state: TrainState, step: Array, batch: Any, states: States) -> tuple[TrainState, dict]:
         progress = step / self.steps
         parameters, rest = eqx.partition(state.network, eqx.is_inexact_array)
+        key = jax.random.fold_in(jax.random.fold_in(state.keys, step), 1)  # the batch was drawn with what is inside
 
         def loss(parameters: Any) -> tuple[Float[Array, ""], dict]:
-            return self.objective.loss(eqx.combine(parameters, rest), state.extra, batch, states, progress)
+            return self.objective.loss(
+                in_training(eqx.combine(parameters, rest), key), state.extra, batch, states, progress
+            )
 
         (value, terms), gradient = jax.value_and_grad(loss, has_aux=True)(parameters)
         updates, optimiser = self.objective.optimiser(self.steps).update(gradient, state.optimiser, parameters)
@@ -109,7 +117,7 @@ class Program:
             state, terms = jax.lax.scan(several_steps, state, steps)
             return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
-        return _over_seeds(one_seed, self.data_differs)(state, data)
+        return self._over_seeds(one_seed, self.data_differs)(state, data)
 
     @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state", compiler_options=COMPILE_FOR_SPEED)
     def fed_chunk(self, state: TrainState, start: int, data: Any, *, length: int) -> tuple[TrainState, dict]:
@@ -123,21 +131,20 @@ class Program:
             state, terms = jax.lax.scan(body, state, (start + jnp.arange(length), *fed), unroll=self.unroll)
             return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
-        return _over_seeds(one_seed, data_differs=True)(state, data)
+        return self._over_seeds(one_seed, data_differs=True)(state, data)
 
+    def _over_seeds(self, one_seed: Callable[[Any, Any], Any], data_differs: bool) -> Callable[[Any, Any], Any]:
+        """`one_seed` for each entry of the state's leading axis, and of the data's if that differs."""
 
-def _over_seeds(one_seed: Callable[[Any, Any], Any], data_differs: bool) -> Callable[[Any, Any], Any]:
-    """`one_seed` for each entry of the state's leading axis, and of the data's if that differs."""
+        def all_seeds(state: Any, data: Any) -> Any:
+            entries, shared = ((state, data), ()) if data_differs else ((state,), (data,))
 
-    def all_seeds(state: Any, data: Any) -> Any:
-        entries, shared = ((state, data), ()) if data_differs else ((state,), (data,))
+            def one(entry: Any) -> Any:
+                return one_seed(*entry, *shared)
 
-        def one(entry: Any) -> Any:
-            return one_seed(*entry, *shared)
+            if len(jax.tree.leaves(state)[0]) == 1:  # without an axis that would batch the matrix products
+                found = one(jax.tree.map(lambda leaf: leaf[0], entries))
+                return jax.tree.map(lambda leaf: leaf[None], found)
+            return jax.lax.map(one, entries) if self.in_turn else jax.vmap(one)(entries)
 
-        if len(jax.tree.leaves(state)[0]) == 1:  # without an axis that would batch the matrix products
-            found = one(jax.tree.map(lambda leaf: leaf[0], entries))
-            return jax.tree.map(lambda leaf: leaf[None], found)
-        return jax.vmap(one)(entries)
-
-    return all_seeds
+        return all_seeds

@@ -72,6 +72,8 @@ class RunConfig:
     """The policy that acts in a Gymnasium environment to record it."""
     start_from: str | None = None
     """The run folder or model file whose weights training begins with."""
+    stop_early: bool = False
+    """Whether training stops before `steps` when held-out episodes say that nothing more is gained."""
     format: int = FORMAT
 
     @property

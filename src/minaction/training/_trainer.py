@@ -15,6 +15,7 @@ import numpy as np
 from .._compiled import keep_compiled_programs
 from .._devices import Devices
 from .._files import read_tensors, write_tensors
+from .._image_axes import is_image
 from .._model import DistanceModel, Provenance
 from .._trees import named_leaves, with_named_leaves
 from .._units import Units
@@ -103,7 +104,11 @@ class Trainer:
         batch = jax.eval_shape(objective.sample, jax.random.key(0), tables[0])
         rows = sum(leaf.size for leaf in jax.tree.leaves(batch) if jnp.issubdtype(leaf.dtype, jnp.integer))
         data_differs = len(self._sets) > 1 and self._replicas.batched
-        self._program = Program(objective, steps, data_differs, self._devices, self._unroll(rows))
+        # A batch of images fills a device, and convolutions with weights of several seeds would be grouped ones.
+        images = is_image(self.data[0].state_shape)
+        self._program = Program(
+            objective, steps, data_differs, self._devices, 1 if images else self._unroll(rows), images
+        )
         self._feed: HostFeed | None = None
         self._encodes_distinct = False
         if self._sets[0].is_mapped:

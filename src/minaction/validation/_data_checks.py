@@ -8,13 +8,15 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from .._coverage import Coverage, flat
-from .._mapped import row_blocks
+from .._image_axes import is_image
+from .._mapped import read_rows, row_blocks
 from ..errors import InputError
 from ..trajectories import Trajectories
 from ..trajectories._ids import GLANCE, are_ids, remembered, some_steps
 from ._bounds import states_repeat
 
 _FEW_STEPS = 200
+_IMAGES = 1_000  # looked at
 _LARGEST = 64  # numbers of a state: of images, single ones mean nothing
 _NEAR = 2.0  # typical steps
 _OVERLAP = 0.1  # of states near one of another episode, or known from one
@@ -25,8 +27,9 @@ _ASKED, _NEIGHBOURS = 1_000, 64
 def check_data(data: Trajectories) -> list[str]:
     """What looks wrong with recorded episodes, one sentence each; an empty list if nothing does.
 
-    Looks for too few states or steps, a clock or noise among the numbers of a state, ids given as one number, and
-    episodes that share no states. Some of this may be intended: a world can have only one direction.
+    Looks for too few states or steps, a clock or noise among the numbers of a state, ids given as one number, images
+    of different ranges, and episodes that share no states. Some of this may be intended: a world can have only one
+    direction.
 
     Args:
         data: recorded episodes.
@@ -46,7 +49,22 @@ def check_data(data: Trajectories) -> list[str]:
     if np.prod(data.state_shape) <= _LARGEST:
         before, after = (flat(states) for states in some_steps(data.states, data.offsets))
         found += [*_clocks(before, after), *(_ids(before, after) or _noise(data, before, after))]
-    return [*found, *_overlap(data)]
+    return [*found, *_odd_images(data), *_overlap(data)]
+
+
+def _odd_images(data: Trajectories) -> list[str]:
+    """Whether most images of floating-point numbers lie from 0 to 1, or -1 to 1, and others do not."""
+    if data.states.dtype.kind != "f" or not is_image(data.state_shape):
+        return []
+    rows = np.sort(np.random.default_rng(0).permutation(data.num_states)[:_IMAGES])
+    largest = np.abs(flat(read_rows(data.states, rows))).max(axis=1)
+    outside = largest > 1.0
+    if not outside.any() or outside.mean() > 0.5:  # a depth camera, say, or never scaled
+        return []
+    return [
+        f"{np.mean(outside):.1%} of the images hold numbers up to {largest.max():.4g}, and the others none beyond 1: "
+        "divide all of them by 255, or give all as uint8"
+    ]
 
 
 def _clocks(before: np.ndarray, after: np.ndarray) -> Iterator[str]:

@@ -31,13 +31,14 @@ async function startMap() {
   const count = episodes.length;
   const host = get("states");
   const distances = (await decodeField(0)).values;
+  const sheet = await loadPictures();
   const all = [...columns.map((text, k) => ({ text, values: values[k] })),
     ...projection.map((values, k) => ({ text: `embedding, direction ${k + 1}`, values }))];
   const choices = all.map(({ text }, value) => ({ value, text }));
   const [first, second] = axes.length === 2 ? axes : [all.length - 2, all.length - 1];
   offer(get("across"), choices, String(first));
   offer(get("up"), choices, String(second));
-  let chosen = count >> 1, dots = [], places = [];
+  let chosen = count >> 1, other = -1, dots = [], places = [];
 
   const there = (from, to) => distances[from * count + to] * scale;
   const isGoal = () => document.querySelector("input[name=direction]:checked").value === "to";
@@ -74,10 +75,24 @@ async function startMap() {
     const order = dots.map((_, k) => k).filter((k) => k !== chosen).sort((a, b) => far[a] - far[b]).slice(0, 10);
     document.querySelector("#nearest tbody").replaceChildren(...order.map((k) => {
       const [out, back] = isGoal() ? [there(k, chosen), there(chosen, k)] : [there(chosen, k), there(k, chosen)];
-      const row = element("tr", { "data-state": k }, element("td", { class: "label", title: spelt(k) }, named(k)),
+      const shown = sheet ? [picture(sheet, k, named(k))] : [];
+      const row = element("tr", { "data-state": k }, element("td", { class: "label", title: spelt(k) }, ...shown, named(k)),
         element("td", {}, `${tidy(out)} ${data.unit}`), element("td", {}, `${tidy(back)} ${data.unit}`));
       return row;
     }));
+    if (sheet) showWay(far);
+  }
+
+  /** The chosen image, and images on the way between it and the other end: at first the one that is farthest away. */
+  function showWay(far) {
+    if (other < 0 || other === chosen) other = far.indexOf(Math.max(...far));
+    const [from, to] = isGoal() ? [other, chosen] : [chosen, other];
+    get("shown").replaceChildren(picture(sheet, chosen, named(chosen)));
+    const way = wayBetween(from, to, count, there);
+    get("way").replaceChildren(...way.map((k) => element("figure", {}, picture(sheet, k, named(k)),
+      element("figcaption", {}, tidy(there(from, k))))));
+    get("way-length").textContent = `From ${named(from)} to ${named(to)}: ${tidy(there(from, to))} ${data.unit}. `
+      + "Recorded images on the way, and how far each is from the first.";
   }
 
   function choose(state) {
@@ -106,6 +121,13 @@ async function startMap() {
     event.preventDefault();
     choose(neighbour(direction));
   });
+  if (sheet) {
+    get("other").addEventListener("click", () => {
+      other = chosen;
+      get("other").blur();
+      get("way-length").textContent = `The other end is ${named(other)}. Choose another state on the map.`;
+    });
+  }
   for (const id of ["across", "up"]) get(id).addEventListener("change", lay);
   document.querySelectorAll("input[name=direction]").forEach((radio) => radio.addEventListener("change", paint));
   lay();

@@ -1,0 +1,5 @@
+"""Where to compute."""
+
+from typing import Literal
+
+Device = Literal["auto", "cpu", "gpu"]
