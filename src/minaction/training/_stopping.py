@@ -8,8 +8,7 @@ import numpy as np
 
 from .._model import DistanceModel
 from ..trajectories import Trajectories
-from ..validation._questions import Paths
-from ..validation._questions import _paths as paths_between
+from ..validation._questions import Paths, recorded_paths
 
 SCORE = "agreement"
 """The name of the score among the terms of a measurement."""
@@ -33,7 +32,7 @@ class PathJudge:
     def _score(self, model: DistanceModel, k: int) -> float | None:
         held_out = self._held_out[k]
         if held_out is not None and id(held_out) not in self._paths:
-            self._paths[id(held_out)] = paths_between(held_out, self._data[k], np.random.default_rng(0))
+            self._paths[id(held_out)] = recorded_paths(held_out, self._data[k], np.random.default_rng(0))
         paths = self._paths.get(id(held_out))
         if paths is None:
             return None

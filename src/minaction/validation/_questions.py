@@ -66,7 +66,7 @@ def questions(held_out: Trajectories, training: Trajectories | None) -> Question
         steps=steps,
         novel=None if training is None else _novel(held_out, training, random) if repeats else pairs,
         reachable=_random_pairs(held_out, repeats, random),
-        paths=None if training is None else _paths(held_out, training, random),
+        paths=None if training is None else recorded_paths(held_out, training, random),
         step=1.0 if held_out.times is None else float(np.median(_steps(held_out).bound)),
         recorded_share=None if training is None else _recorded_share(held_out, training, repeats, random),
     )
@@ -124,7 +124,7 @@ def _random_pairs(data: Trajectories, repeats: bool, random: np.random.Generator
     return first, first + 1 + (random.uniform(size=_PAIRS) * (last[first] - first)).astype(int)
 
 
-def _paths(held_out: Trajectories, training: Trajectories, random: np.random.Generator) -> Paths | None:
+def recorded_paths(held_out: Trajectories, training: Trajectories, random: np.random.Generator) -> Paths | None:
     """Shortest paths over the whole recording. Where states repeat, each counts once, however often it was visited."""
     whole = training + held_out
     seen = sighted(whole) if is_image(whole.state_shape) else whole
