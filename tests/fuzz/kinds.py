@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import av
 import numpy as np
+from PIL import Image
 
 import minaction as ma
 from minaction.trajectories import READERS
@@ -107,6 +109,29 @@ def _lerobot(path: Path) -> None:
     shutil.copytree(Path(__file__).parents[1] / "trajectories" / "lerobot" / "v3.0", path)
 
 
+def _frames() -> list[np.ndarray]:
+    """A bright square that moves over a dark ground."""
+    frames = np.full((6, 16, 16, 3), 40, np.uint8)
+    for k, frame in enumerate(frames):
+        frame[4:8, 2 * k : 2 * k + 4] = 220
+    return list(frames)
+
+
+def _images(path: Path) -> None:
+    path.mkdir()
+    for k, frame in enumerate(_frames()):
+        Image.fromarray(frame).save(path / f"{k}.png")
+
+
+def _video(path: Path) -> None:
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("mpeg4", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 16, 16, "yuv420p"
+        for frame in _frames():
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
+        container.mux(stream.encode())
+
+
 def recording() -> ma.Trajectories:
     """The seed's numbers as a person has them in Python."""
     return ma.Trajectories.from_flat(STATES, OFFSETS, times=TIMES, actions=ACTIONS)
@@ -120,6 +145,8 @@ READER_SEEDS: dict[str, Seed] = {
     "parquet": Seed(_parquet, "data.parquet"),
     "safetensors": Seed(lambda path: recording().save(path), "data.safetensors"),
     "minari": Seed(_minari, "small", ("main_data.hdf5", "metadata.json")),
+    "images": Seed(_images, "pictures", ("2.png",)),
+    "video": Seed(_video, "clip.mp4"),
     "lerobot": Seed(_lerobot, "arm", ("data/chunk-000/file-000.parquet", "meta/info.json")),
 }
 """By the reader's name."""
@@ -139,12 +166,13 @@ def _data_kind(seed: Seed, file: str) -> Kind:
 
 def _mapped(name: str) -> Kind:
     seed = READER_SEEDS[name]
+    file = seed.files[0]
 
     def make(folder: Path) -> Path:
         seed.write(folder / seed.path)
-        return folder / seed.path
+        return folder / seed.path / file
 
-    return Kind(make, lambda path: ma.read(str(path), memory_map=True))
+    return Kind(make, lambda path: ma.read(str(path.parent if file else path), memory_map=True))
 
 
 def _cached(folder: Path) -> Path:
