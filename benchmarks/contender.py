@@ -7,7 +7,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -71,6 +71,17 @@ class Contender:
         if self._process.is_alive():
             self._process.terminate()
             self._process.join()
+
+
+def in_turns(contenders: Mapping[str, Contender], rounds: int, seconds: float) -> dict[str, list[Round]]:
+    """The rounds of every contender; they take turns, so that a slow moment of the machine is shared."""
+    for contender in contenders.values():
+        contender.wait_until_ready()
+    found: dict[str, list[Round]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, contender in contenders.items():
+            found[name].append(contender.run(seconds))
+    return found
 
 
 def peak_resident_bytes() -> int:

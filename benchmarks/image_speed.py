@@ -11,7 +11,7 @@ from typing import Any, Literal
 import tyro
 
 from . import result
-from .contender import Advance, Contender, Round
+from .contender import Advance, Contender, Round, in_turns
 
 BASELINE, OURS, DEFAULT = "plain PyTorch loop", "minaction, MadDist", "minaction, PathDist"
 TARGET = 3.0
@@ -95,13 +95,7 @@ def compare(options: Options) -> dict[str, list[Round]]:
             OURS: stack.enter_context(Contender(ours, **shared, objective="maddist", steps=steps)),
             DEFAULT: stack.enter_context(Contender(ours, **shared, objective="pathdist", steps=4 * steps)),
         }
-        for contender in contenders.values():
-            contender.wait_until_ready()
-        rounds: dict[str, list[Round]] = {name: [] for name in contenders}
-        for _ in range(options.rounds):
-            for name, contender in contenders.items():
-                rounds[name].append(contender.run(options.seconds))
-    return rounds
+        return in_turns(contenders, options.rounds, options.seconds)
 
 
 def main(options: Options) -> dict[str, Any]:

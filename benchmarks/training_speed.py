@@ -11,7 +11,7 @@ from typing import Any, Literal
 import tyro
 
 from . import result
-from .contender import Advance, Contender, Round
+from .contender import Advance, Contender, Round, in_turns
 
 BASELINE = "plain PyTorch loop"
 SEEDS = {"minaction, one seed": 1, "minaction, five seeds": 5}
@@ -86,13 +86,7 @@ def compare(task: str, options: Options) -> dict[str, list[Round]]:
         }
         for name, seeds in SEEDS.items():
             contenders[name] = stack.enter_context(Contender(ours, device=options.device, task=task, seeds=seeds))
-        for contender in contenders.values():
-            contender.wait_until_ready()
-        rounds: dict[str, list[Round]] = {name: [] for name in contenders}
-        for _ in range(options.rounds):
-            for name, contender in contenders.items():
-                rounds[name].append(contender.run(options.seconds))
-    return rounds
+        return in_turns(contenders, options.rounds, options.seconds)
 
 
 def summary(rounds: dict[str, list[Round]]) -> dict[str, dict[str, Any]]:

@@ -34,10 +34,7 @@ class PathJudge:
         if held_out is not None and id(held_out) not in self._paths:
             self._paths[id(held_out)] = recorded_paths(held_out, self._data[k], np.random.default_rng(0))
         paths = self._paths.get(id(held_out))
-        if paths is None:
-            return None
-        distances = np.asarray(model.distance(paths.first, paths.second), np.float64)
-        return float(np.corrcoef(distances, paths.length)[0, 1]) if np.ptp(distances) > 0 else 0.0
+        return None if paths is None else paths.agreement(model)
 
 
 def has_stalled(scores: Sequence[Sequence[float | None]]) -> bool:

@@ -9,6 +9,7 @@ from scipy.spatial import KDTree
 
 from .._coverage import Coverage, flat
 from .._image_axes import is_image
+from .._model import DistanceModel
 from ..recorded import recorded_distance, sighted
 from ..trajectories import Trajectories
 from ._bounds import RecordedBounds, states_repeat
@@ -41,6 +42,15 @@ class Paths:
     first: np.ndarray  # (n, *shape)
     second: np.ndarray
     length: np.ndarray  # (n,)
+
+    def distances(self, model: DistanceModel) -> np.ndarray:
+        """What a model says of these pairs, (n,)."""
+        return np.asarray(model.distance(self.first, self.second), np.float64)
+
+    def agreement(self, model: DistanceModel) -> float:
+        """Pearson's correlation of a model's distances with the lengths: 0 if it says the same of all pairs."""
+        distances = self.distances(model)
+        return float(np.corrcoef(distances, self.length)[0, 1]) if np.ptp(distances) > 0 else 0.0
 
 
 @dataclass(frozen=True)

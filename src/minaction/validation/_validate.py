@@ -63,7 +63,6 @@ def validate_seeds(
 def _health(model: DistanceModel, held_out: Trajectories, asked: Questions) -> Health:
     pairs, steps, novel = asked.pairs, asked.steps, asked.novel
     distances = _distances(model, held_out, pairs.first, pairs.second)
-    agreement, ratio = (None, None) if asked.paths is None else _agreement(model, asked.paths)
     return Health(
         episodes=held_out.num_episodes,
         pairs=len(pairs.gap),
@@ -77,8 +76,8 @@ def _health(model: DistanceModel, held_out: Trajectories, asked: Questions) -> H
         else _excess(_distances(model, held_out, novel.first, novel.second), novel.bound),
         single_step=_mean(_distances(model, held_out, steps.first, steps.second) / steps.bound),
         random_pairs=_mean(_distances(model, held_out, *asked.reachable) / asked.step),
-        agreement=agreement,
-        path_ratio=ratio,
+        agreement=None if asked.paths is None else asked.paths.agreement(model),
+        path_ratio=None if asked.paths is None else _path_ratio(model, asked.paths),
         recorded_share=asked.recorded_share,
     )
 
@@ -106,11 +105,8 @@ def _by_gap(gap: np.ndarray) -> Mapping[str, np.ndarray]:
     return {name: own for name, own in ranges.items() if own.any()}
 
 
-def _agreement(model: DistanceModel, paths: Paths) -> tuple[float, float]:
-    """Pearson's correlation with the lengths of shortest paths, and the ratio of means."""
-    distances = np.asarray(model.distance(paths.first, paths.second), np.float64)
-    correlation = np.corrcoef(distances, paths.length)[0, 1] if np.ptp(distances) > 0 else 0.0
-    return float(correlation), float(distances.mean() / paths.length.mean())
+def _path_ratio(model: DistanceModel, paths: Paths) -> float:
+    return float(paths.distances(model).mean() / paths.length.mean())
 
 
 def _disagreement(models: Sequence[DistanceModel], held_out: Trajectories, asked: Questions) -> float | None:
@@ -124,6 +120,6 @@ def _disagreement(models: Sequence[DistanceModel], held_out: Trajectories, asked
 
 def _spread_factor(models: Sequence[DistanceModel], paths: Paths) -> float:
     """What to multiply the standard deviation over models by for it to say how far off they are."""
-    found = np.stack([np.asarray(model.distance(paths.first, paths.second), np.float64) for model in models])
+    found = np.stack([paths.distances(model) for model in models])
     spread = np.maximum(found.std(axis=0), 1e-9 * paths.length)
     return float(np.quantile(np.abs(found.mean(axis=0) - paths.length) / spread, _TRUSTED) / _SPREADS)
