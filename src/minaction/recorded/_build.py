@@ -9,9 +9,10 @@ from scipy.sparse import csr_array
 from scipy.spatial import KDTree
 
 from ..trajectories import Trajectories
-from ._edges import DOUBT, Edges, borrowed_edges, cheapest, straight_edges, unknown
+from ._edges import Edges, borrowed_edges, cheapest, straight_edges, unknown
 from ._freedom import Norm, free_norm
 from ._gaps import bridged_edges, find_gaps
+from ._guesses import guessed_edges
 from ._moves import absorbing, lent_moves, usual
 from ._nearness import Embedding, Nearness
 from ._resolution import choose_resolution
@@ -74,15 +75,19 @@ def build(data: Trajectories, embedding: Embedding | None, max_nodes: int | None
     lent = lent_moves(start[ordinary], shift[ordinary], cost[ordinary], visits, repeats)
     finals = node_of[data.offsets[1:] - 1]
     ends = np.bincount(finals[finals >= 0], minlength=len(nodes))
-    stuck = absorbing(visits, ends, DOUBT) if repeats else np.zeros(len(nodes), dtype=bool)
-    guessed = [*borrowed_edges(tree, nearness.size, lent, visits, stuck, tick, repeats)]
     gaps = np.empty((0, tree.m))
     if repeats:
+        stuck = absorbing(visits, ends)
         missed = find_gaps(tree, nearness.size, lent, visits, stuck)
-        gaps, guessed = missed.places, [*guessed, *bridged_edges(tree, nearness.size, lent, missed)]
+        gaps = missed.places
+        guessed = [
+            *guessed_edges(tree, nearness.size, lent, visits, stuck, tick),
+            *bridged_edges(tree, nearness.size, lent, missed),
+        ]
         # What a step takes where it was seen to be taken, no neighbour knows better.
         graph = cheapest([*edges, *unknown(guessed, edges, len(nodes))], len(nodes))
     else:
+        guessed = [*borrowed_edges(tree, nearness.size, lent, norm, tick)]
         guessed += [] if norm is None else straight_edges(tree, norm, tick, random)
         graph = cheapest([*edges, *guessed], len(nodes))
     rows = _first_rows(node_of, len(nodes))

@@ -22,8 +22,6 @@ SNAP = 0.5
 
 With .3, MountainCar's Pearson is .948 instead of .953, and 1.7% of the pairs have no path.
 """
-DOUBT = 1e-3
-"""A node that had the chance so often that missing a move is less likely than this cannot take it."""
 JOINS = 24
 POOL = 40
 REACH = 2.0
@@ -41,34 +39,36 @@ class Edges(NamedTuple):
     cost: np.ndarray
 
 
-def borrowed_edges(
-    tree: KDTree, size: int, lent: LentMoves, visits: np.ndarray, absorbing: np.ndarray, tick: float, repeats: bool
-) -> Iterator[Edges]:
-    """A node s beside n, where a move n -> n' was recorded, goes to what lies at s + (n' - n), if anything does.
+def borrowed_edges(tree: KDTree, size: int, lent: LentMoves, norm: Norm | None, tick: float) -> Iterator[Edges]:
+    """A node s beside n, where a move n -> n' was recorded, goes to what lies at s + (n' - n), if anything does."""
+    for node, move in offers(lenders(tree, size, tree.data), lent):
+        aim = tree.data[node] + lent.shift[move]
+        miss, landing = nearest(tree, aim, SNAP)
+        found = (landing < tree.n) & (landing != node)
+        node, move, landing = node[found], move[found], landing[found]
+        rest = tick * miss[found] if norm is None else np.maximum(norm(tree.data[landing] - aim[found]), 0.0)
+        yield Edges(node, landing, lent.cost[move] + rest)
+
+
+def lenders(tree: KDTree, size: int, places: np.ndarray) -> np.ndarray:
+    """The nodes (n, l) that lend their moves to each of `places` (n, k), `tree.n` standing for none.
 
     Of the places only the first `size` coordinates measure distance; nodes that differ in another one, a key, lend only
     at the same place.
     """
-    for node, move in offered(tree, size, tree.data, lent):
-        likely = ~absorbing[node]
-        if repeats:  # evidence against: at hand often, and never taken
-            likely &= (1 - lent.share[move]) ** visits[node] > DOUBT
-        node, move = node[likely], move[likely]
-        miss, landing = nearest(tree, tree.data[node] + lent.shift[move], SNAP)
-        found = (landing < tree.n) & (landing != node)
-        yield Edges(node[found], landing[found], lent.cost[move[found]] + tick * miss[found])
-
-
-def offered(tree: KDTree, size: int, places: np.ndarray, lent: LentMoves) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """All moves that the nodes near each place lend, as pairs (place, move) of indices, some at a time."""
     near = neighbours(tree, places, LENDERS + 1, RADIUS).node
     if places.shape[1] > size:  # keys; without this KeyDoor seed 2 had no path for 5% of the pairs
         same_place = neighbours(KDTree(tree.data[:, :size]), places[:, :size], LENDERS + 1, SNAP).node
         near = np.concatenate([near, same_place], axis=1)
-    offers = np.append(np.diff(lent.first), 0)  # the number of nodes stands for no neighbour, who offers nothing
+    return near
+
+
+def offers(near: np.ndarray, lent: LentMoves) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """All moves that are lent to each row of `near` (n, l), as pairs (row, move) of indices, some at a time."""
+    count = np.append(np.diff(lent.first), 0)  # the number of nodes stands for no neighbour, who offers nothing
     for lender in near.T:
         for kind in range(min(lent.most, _KINDS)):
-            place = np.flatnonzero(offers[lender] > kind)
+            place = np.flatnonzero(count[lender] > kind)
             yield place, lent.first[lender[place]] + kind
 
 

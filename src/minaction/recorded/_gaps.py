@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import KDTree
 
-from ._edges import DOUBT, SNAP, Edges, offered
+from ._edges import LENDERS, RADIUS, SNAP, Edges, lenders, offers
+from ._evidence import after, probably, rate_of
 from ._moves import LentMoves
-from ._neighbours import nearest
+from ._neighbours import nearest, neighbours
 
 _GRAIN = 100  # places equal to a hundredth of a typical move are the same
 _WAYS_OUT = 16
@@ -46,7 +47,7 @@ def find_gaps(tree: KDTree, size: int, lent: LentMoves, visits: np.ndarray, abso
     visited was probably missed: in KeyDoor few episodes go on after finding the key, and cross half of the cells.
     """
     found = []
-    for node, move in offered(tree, size, tree.data, lent):
+    for node, move in offers(lenders(tree, size, tree.data), lent):
         landing = tree.data[node] + lent.shift[move]
         nobody = ~np.isfinite(nearest(tree, landing, SNAP).away) & ~absorbing[node]
         found.append((node[nobody], landing[nobody], lent.share[move[nobody]], lent.cost[move[nobody]]))
@@ -58,11 +59,24 @@ def find_gaps(tree: KDTree, size: int, lent: LentMoves, visits: np.ndarray, abso
     node, gap, share, cost = node[order], gap[order], share[order], cost[order]
     once = np.concatenate([[True], (node[1:] != node[:-1]) | (gap[1:] != gap[:-1])])[: len(node)]
     node, gap, share, cost = node[once], gap[once], share[once], cost[once]
-    missed = np.bincount(gap, visits[node] * np.log1p(-share), minlength=len(places))
-    kept = missed > np.log(DOUBT)
+    missed = np.exp(np.bincount(gap, visits[node] * np.log1p(-share), minlength=len(places)))
+    kept = _probably(tree, places, missed)
     renumbered = np.cumsum(kept) - 1
     into = kept[gap]
     return Gaps(node[into], renumbered[gap[into]], cost[into], places[kept])
+
+
+def _probably(tree: KDTree, places: np.ndarray, missed: np.ndarray) -> np.ndarray:
+    """Which of `places` (g, k), where nobody was, were only missed, (g,) bool; beside walls there are rather walls."""
+    if len(places) == 0:
+        return np.zeros(0, dtype=bool)
+    rate = rate_of(tree.n, missed)
+    there = np.concatenate([np.ones(tree.n), after(rate, missed), [0.0]])
+    every = KDTree(np.concatenate([tree.data, places]))
+    beside = neighbours(every, places, LENDERS + 1, RADIUS).node[:, 1:]
+    right = there[beside].sum(axis=1)
+    wrong = (beside < every.n).sum(axis=1) - right
+    return probably(rate, right, wrong, missed)
 
 
 def _ways_out(
@@ -70,7 +84,7 @@ def _ways_out(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The moves out of gaps, as gap, end node and cost (m,), each once, in the order of gaps."""
     found = []
-    for gap, move in offered(tree, size, places, lent):
+    for gap, move in offers(lenders(tree, size, places), lent):
         away, landing = nearest(tree, places[gap] + lent.shift[move], SNAP)
         lands = np.isfinite(away)
         found.append((gap[lands], landing[lands], lent.cost[move[lands]]))

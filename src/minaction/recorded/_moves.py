@@ -11,6 +11,8 @@ from ._nearness import APART
 USUAL = 0.9
 """Moves longer than this quantile of lengths, times `JUMP`, are jumps: taken where they were seen, lent to nobody."""
 JUMP = 1.3
+CHANCE = 1e-3
+"""Endings at a node that are less likely than this to be chance make it one that nothing leaves."""
 _GRAIN = 100  # displacements equal to a hundredth of a typical move are the same move
 
 
@@ -21,6 +23,7 @@ class LentMoves:
     shift: np.ndarray  # (m, k) displacement, in places
     cost: np.ndarray  # (m,)
     share: np.ndarray  # (m,) how often its node took it, of the times it was there and one more
+    kind: np.ndarray  # (m,) equal displacements have equal numbers; where states do not repeat, every move its own
     first: np.ndarray  # (n + 1,)
 
     @property
@@ -42,19 +45,22 @@ def usual(shift: np.ndarray, cost: np.ndarray) -> np.ndarray:
 def lent_moves(node: np.ndarray, shift: np.ndarray, cost: np.ndarray, visits: np.ndarray, repeats: bool) -> LentMoves:
     """What nodes lend, given the displacements (m, k) that were recorded at them; where they repeat, each once."""
     if repeats:
-        kinds = np.column_stack([node, np.round(shift * _GRAIN).astype(np.int64)])
-        _, kept, kind, count = np.unique(kinds, axis=0, return_index=True, return_inverse=True, return_counts=True)
+        kind = np.unique(np.round(shift * _GRAIN), axis=0, return_inverse=True)[1].reshape(-1)
+        _, kept, one, count = np.unique(
+            np.column_stack([node, kind]), axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
         cheapest = np.full(len(kept), np.inf)
-        np.minimum.at(cheapest, kind.reshape(-1), cost)
-        node, shift, cost, share = node[kept], shift[kept], cheapest, count / (visits[node[kept]] + 1)
+        np.minimum.at(cheapest, one.reshape(-1), cost)
+        node, shift, kind, cost = node[kept], shift[kept], kind[kept], cheapest
+        share = count / (visits[node] + 1)
     else:
-        share = np.full(len(node), 0.5)
+        share, kind = np.full(len(node), 0.5), np.arange(len(node))
     order = np.lexsort((-share, node))
     first = np.searchsorted(node[order], np.arange(len(visits) + 1))
-    return LentMoves(shift[order], cost[order], share[order], first)
+    return LentMoves(shift[order], cost[order], share[order], kind[order], first)
 
 
-def absorbing(visits: np.ndarray, ends: np.ndarray, doubt: float) -> np.ndarray:
+def absorbing(visits: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Which nodes nothing leaves, (n,) bool: so many episodes ended there, and none went on, that it is no chance."""
     share = ends.sum() / max(1, (visits + ends).sum())
-    return (visits == 0) & (ends >= 2) & (share**ends < doubt)
+    return (visits == 0) & (ends >= 2) & (share**ends < CHANCE)
