@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from ..recorded import RecordedDistance
 from ._sampling import AnyArray
@@ -23,6 +25,8 @@ class Paths(eqx.Module):
     from_landmarks: Float[AnyArray, "nodes landmarks"]
     num_landmarks: Int[AnyArray, ""]
     num_nodes: Int[AnyArray, ""]
+    add_up: Bool[AnyArray, ""]
+    """Whether no length exceeds that of a detour; through states that were never recorded there are no paths."""
     mean: Float[AnyArray, ""]
     longest: Float[AnyArray, ""]
     """The mean and the greatest length of the paths that there are."""
@@ -55,6 +59,32 @@ def shortest_paths(
         from_landmarks=away,  # type: ignore[arg-type]
         num_landmarks=np.asarray(len(landmarks), np.int32),
         num_nodes=np.asarray(len(chosen), np.int32),
+        add_up=np.asarray(len(unseen) == 0),
         mean=np.asarray(away.mean(where=np.isfinite(away)) if np.isfinite(away).any() else 0.0, np.float32),
         longest=np.asarray(away.max(initial=1.0, where=np.isfinite(away)), np.float32),
     )
+
+
+def least_lengths(
+    to_landmarks: Float[Array, "nodes landmarks"],
+    from_landmarks: Float[Array, "nodes landmarks"],
+    goals_to_landmarks: Float[Array, "goals landmarks"],
+    goals_from_landmarks: Float[Array, "goals landmarks"],
+) -> tuple[Float[Array, "nodes goals"], Float[Array, "nodes goals"]]:
+    """The least that paths from nodes to goals, and from goals to nodes, can measure, by what both have to landmarks.
+
+    s -> g is at least (s -> k) - (g -> k) and (k -> g) - (k -> s), for every landmark k; infinite where one of them
+    shows that there is no path.
+    """
+
+    def of_goal(goal_to: Array, goal_from: Array) -> tuple[Array, Array]:
+        ahead, behind = to_landmarks - goal_to, goal_from - from_landmarks
+        return _greatest(ahead, behind), _greatest(-ahead, -behind)
+
+    to, back = jax.lax.map(lambda goal: of_goal(*goal), (goals_to_landmarks, goals_from_landmarks))
+    return to.T, back.T
+
+
+def _greatest(*differences: Array) -> Array:
+    known = [jnp.where(jnp.isnan(one), 0.0, one).max(axis=1) for one in differences]  # inf - inf says nothing
+    return jnp.maximum(jnp.maximum(*known), 0.0)
