@@ -97,14 +97,17 @@ class TrainingObjective(ABC):
         return (steps,)
 
     def adam(self, learning_rate: optax.ScalarOrSchedule) -> optax.GradientTransformation:
-        """Adam with this `learning_rate` and clipped gradients, over all parameters as one array.
+        """Adam with this `learning_rate` and clipped gradients."""
+        return self.flat(optax.adam(learning_rate, eps=self.adam_epsilon))
+
+    def flat(self, optimiser: optax.GradientTransformation) -> optax.GradientTransformation:
+        """`optimiser` with clipped gradients, over all parameters as one array.
 
         That takes a few kernels instead of dozens.
         """
-        adam = optax.adam(learning_rate, eps=self.adam_epsilon)
         if self.clip_norm is None:
-            return optax.flatten(adam)
-        return optax.flatten(optax.chain(optax.clip_by_global_norm(self.clip_norm), adam))
+            return optax.flatten(optimiser)
+        return optax.flatten(optax.chain(optax.clip_by_global_norm(self.clip_norm), optimiser))
 
     def tables(self, data: Trajectories) -> Any:
         """What `sample` needs to know about `data`, as NumPy arrays; made once, on the host."""
