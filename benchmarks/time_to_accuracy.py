@@ -72,6 +72,10 @@ class Options:
     seed: int = 0
     episodes: int | None = None
     """Of each recording; the task's own number by default."""
+    truth: str | None = None
+    """Another truth to be judged by, and ..."""
+    pearson: float | None = None
+    """... another correlation to be reached, where somebody asks for these."""
     out: Path | None = None
     """A JSON file to write the findings to."""
 
@@ -101,6 +105,14 @@ class Outcome:
     """Seconds, step, Pearson, Ratio CV."""
 
 
+def target_of(task: str, options: Options) -> Target:
+    """What the options ask for, else what was published or is known of the task."""
+    if options.truth is None and options.pearson is None:
+        return TARGETS[task]
+    known = TARGETS[task]
+    return Target(options.truth or known.truth, options.pearson or known.pearson, source="asked")
+
+
 def record(task: str, options: Options, folder: Path) -> tuple[Path, Path]:
     """The recording and the truth of a task as files; making them does not count."""
     from minaction.tasks import Source
@@ -108,7 +120,7 @@ def record(task: str, options: Options, folder: Path) -> tuple[Path, Path]:
     source = Source(task, (options.seed,), options.episodes)
     recording, truth = folder / f"{task}.safetensors", folder / f"{task}.npz"
     source.data(options.seed).save(recording)
-    found = next(one for one in source.truths(options.seed) if one.name == TARGETS[task].truth)
+    found = next(one for one in source.truths(options.seed) if one.name == target_of(task, options).truth)
     np.savez(truth, sources=found.sources, targets=found.targets, distances=found.distances)
     return recording, truth
 
@@ -167,7 +179,7 @@ def main(options: Options) -> dict[str, Any]:
     findings: dict[str, Any] = {"device": options.device, "matrix_gflops_per_core": matrix_gflops(), "tasks": {}}
     rows = []
     for task in options.tasks:
-        target = TARGETS[task]
+        target = target_of(task, options)
         with tempfile.TemporaryDirectory() as temporary:
             files = record(task, options, Path(temporary))
             found = {name: run(name, files, target, options, Path(temporary)) for name in options.contenders}

@@ -3,7 +3,8 @@
     python reproductions/condense.py runs/paper reproductions/results/grid.json
 
 A line for every training: what was trained, its final agreement with every truth, Pearson and Ratio CV on the way, and
-how planning with it went.
+how planning with it went. A file that this wrote can stand among the folders; what comes later replaces what was known
+about the same method on the same task.
 """
 
 from __future__ import annotations
@@ -45,6 +46,21 @@ def condensed(trial: Trial) -> dict[str, Any]:
     return kept
 
 
+def records(store: Path) -> list[dict[str, Any]]:
+    """One for every training in a folder, or in a file that this wrote."""
+    if store.is_file():
+        return json.loads(store.read_text())
+    return [condensed(trial) for trial in read_trials([store]).trials]
+
+
+def by_cell(found: list[dict[str, Any]]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """The seeds of every task and method."""
+    cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for record in found:
+        cells.setdefault((record["task"], record["method"]), []).append(record)
+    return cells
+
+
 def _rounded(value: Any) -> Any:
     """With four decimals, which is more than seeds agree on."""
     if isinstance(value, float):
@@ -57,10 +73,13 @@ def _rounded(value: Any) -> Any:
 def main() -> None:
     """The command line; see above."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("store", nargs="+", type=Path, help="folders of suites or of runs")
+    parser.add_argument("store", nargs="+", type=Path, help="folders of suites or of runs, or files that this wrote")
     parser.add_argument("out", type=Path, help="the JSON file to write")
     options = parser.parse_args()
-    lines = [json.dumps(condensed(trial), separators=(",", ":")) for trial in read_trials(options.store).trials]
+    known: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for store in options.store:
+        known |= by_cell(records(store))
+    lines = [json.dumps(record, separators=(",", ":")) for cell in known.values() for record in cell]
     with atomic_write(options.out, "w") as file:
         file.write("[\n" + ",\n".join(lines) + "\n]\n")
     print(f"{len(lines)} trainings in {options.out}")

@@ -94,7 +94,7 @@ def data() -> Trajectories:
 
 
 # The variants compile to programs of their own but differ from the others in numbers alone.
-VARIANTS = ("tdmaddist-paper-table", "plandist-simple", "qrl-long", "qrl-nn2", "qrl-nn3", "hilbert-nn2")
+VARIANTS = ("maddist-gain", "tdmaddist-paper-table", "plandist-simple", "qrl-long", "qrl-nn2", "qrl-nn3", "hilbert-nn2")
 
 
 @pytest.fixture(

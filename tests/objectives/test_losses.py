@@ -267,7 +267,7 @@ def test_qrl(data: Trajectories, alpha: float, beta: float) -> None:
 @pytest.mark.parametrize("members", [1, 2])
 def test_hilbert(data: Trajectories, members: int) -> None:
     encoder = Ensemble(MLP(hidden=(16, 12), latent=4, activation="gelu", layer_norm=True), size=members)
-    objective = Hilbert(encoder=encoder, batch_size=200, discount=0.8, expectile=0.7)
+    objective = Hilbert(encoder=encoder, batch_size=800, discount=0.8, expectile=0.7)
     distance, target, batch, d, d_target = prepared(objective, data)
     clock = clock_of(data)
     i, g = np.asarray(batch.steps.first), np.asarray(batch.goals)

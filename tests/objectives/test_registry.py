@@ -34,7 +34,10 @@ def test_presets_are_the_published_variants() -> None:
     table = make_objective("tdmaddist-paper-table")
     assert isinstance(table, TDMadDist)
     assert (table.random_goal_weight, table.constraint_weight, table.polyak) == (1.0, 0.01, 0.005)
-    assert make_objective("plandist-simple").quasimetric == Simple()
+    simple = make_objective("plandist-simple")
+    assert simple.quasimetric == Simple()
+    assert isinstance(simple.encoder, MLP)
+    assert simple.encoder.rectified
     assert make_objective("plandist").quasimetric == L1()
     long = make_objective("qrl-long")
     assert isinstance(long, QRL)
@@ -87,7 +90,7 @@ def test_layer_sizes_may_be_written_shortly(text: object, hidden: tuple) -> None
 def test_a_setting_of_a_part_keeps_the_rest_of_it() -> None:
     changed = make_objective("hilbert", {"encoder.base.fourier": 8}).encoder
     assert changed == Ensemble(
-        MLP(hidden=(512, 512), latent=32, activation="gelu", layer_norm=True, scaling="range", fourier=8)
+        MLP(hidden=(512,), latent=32, activation="gelu", layer_norm=True, scaling="range", fourier=8)
     )
     assert make_objective("qrl", {"quasimetric.component_size": "64"}).quasimetric == IQE(component_size=64)
 

@@ -101,6 +101,26 @@ def test_geometric_offsets_over_a_long_episode_have_the_mean_of_the_discount() -
     assert abs(ahead.mean() - 100.0) < 4 * standard_error
 
 
+def test_goals_that_last_are_few_to_a_transition_and_include_the_end_of_its_episode() -> None:
+    table = table_of(recorded([50, 3, 30], times=False))
+    ends = np.repeat([49, 52, 82], [50, 3, 30])
+
+    def drawn(seed: int, fraction: float) -> set[tuple[int, int]]:
+        steps, goals = transitions_with_goals(
+            jax.random.key(seed), table, 20_000, discount=0.9, future_fraction=fraction, of_each=8
+        )
+        return set(zip(np.asarray(steps.first).tolist(), np.asarray(goals).tolist(), strict=True))
+
+    mixed = drawn(0, 0.5)
+    assert mixed == drawn(1, 0.5)  # other draws, the same goals
+    for first in {first for first, _ in mixed}:
+        goals = {goal for start, goal in mixed if start == first}
+        assert 1 <= len(goals) <= 9
+        assert ends[first] in goals
+    assert any(goal <= first or goal > ends[first] for first, goal in mixed)  # half of them are anywhere
+    assert all(first < goal <= ends[first] for first, goal in drawn(0, 1.0))
+
+
 @pytest.mark.parametrize("bound", [1, 2, 3, 37, 65_535, 65_536, 65_537, 1_000_003, 2**31 - 1])
 def test_below_scales_random_words_exactly(bound: int) -> None:
     words = np.random.default_rng(0).integers(0, 2**32, size=2000, dtype=np.uint32)

@@ -408,3 +408,19 @@ def test_the_fastest_pace_is_found_among_steps_of_every_length_and_direction() -
     true = np.linalg.norm(ends[:, None] - ends[None], axis=2)
     far = true > 3
     assert np.mean(found.pairwise(ends)[far] / true[far]) == pytest.approx(1, abs=0.04)
+
+
+@pytest.mark.parametrize("program", [sys.executable, "/bin/false"])
+def test_both_ways_are_the_same_from_a_process_of_its_own(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    walks = [np.cumsum(random.normal(size=(60, 2)) + 0.2, axis=0) for _ in range(8)]
+    graph = recorded_distance(Trajectories.from_episodes([walk.astype(np.float32) for walk in walks]))
+    sources, targets = np.arange(0, len(graph), 37), np.arange(0, len(graph), 11)
+    one_process = graph.both_ways(sources, targets)
+    np.testing.assert_array_equal(one_process[0], graph.from_nodes(sources, meet=True)[:, targets])
+    np.testing.assert_array_equal(one_process[1], graph.to_nodes(sources, meet=True)[:, targets])
+    assert not np.array_equal(*one_process)
+    monkeypatch.setattr("minaction.recorded._paths._WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("minaction.recorded._paths.core_count", lambda: 2)
+    monkeypatch.setattr(sys, "executable", program)  # one that fails is not missed
+    np.testing.assert_array_equal(graph.both_ways(sources, targets), one_process)

@@ -29,6 +29,7 @@ FOURIER_EXTREMES = (0.0, 1e-30, 30.0, -30.0)
 
 CASES = {
     "selu": Case(MLP(hidden=(24, 16), latent=32)),
+    "rectified": Case(MLP(hidden=(24,), latent=32, rectified=True, gain=True)),
     "linear": Case(MLP(hidden=(), latent=32, scaling="none"), shape=()),
     "relu-normed": Case(MLP(hidden=(24, 16), latent=32, activation="relu", layer_norm=True), shape=(2, 3)),
     "gelu-fourier": Case(

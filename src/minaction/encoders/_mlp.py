@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, Shaped
@@ -47,6 +48,8 @@ class MLP(Encoder):
             counts for more than an angle. "range" shifts every input to a minimum of 0 and scales all of them so that
             the one with the widest range has a maximum of 1. "none" leaves inputs as they are: the network then
             depends on the unit and the origin of the states.
+        rectified: whether negative numbers of an embedding become 0.
+        gain: whether a learned number, 1 at first, multiplies the embedding.
 
     >>> import minaction as ma
     >>> objective = ma.MadDist(encoder=ma.MLP(hidden=(512, 256), latent=64, fourier=64))
@@ -64,6 +67,8 @@ class MLP(Encoder):
     fourier_span: float = 1.0
     fourier_rate: float = 3.0
     scaling: Scaling = "each"
+    rectified: bool = False
+    gain: bool = False
 
     def __post_init__(self) -> None:
         if self.activation not in ACTIVATIONS:
@@ -92,7 +97,8 @@ class MLP(Encoder):
         (weight_key,) = jax.random.split(weight_key, 1)  # split again, so that seeds keep their established weights
         sizes = (*self.hidden, self.latent)
         perceptron = Perceptron(size, sizes, self.activation, self.layer_norm, key=weight_key)
-        return MLPModule(Scale(inputs.mean, inputs.scale), features, perceptron)
+        gain = jnp.ones((), jnp.float32) if self.gain else None
+        return MLPModule(Scale(inputs.mean, inputs.scale), features, perceptron, gain, self.rectified)
 
 
 class MLPModule(EncoderModule):
@@ -101,10 +107,14 @@ class MLPModule(EncoderModule):
     scale: Scale
     fourier: FourierFeatures | None
     perceptron: Perceptron
+    gain: Float[Array, ""] | None
+    rectified: bool = eqx.field(static=True)
 
     def __call__(self, states: Shaped[Array, " n *shape"]) -> Float[Array, "n latent"]:
         x = self.scale(states.reshape(len(states), math.prod(states.shape[1:])).astype(jnp.float32))
-        return self.perceptron(x if self.fourier is None else self.fourier(x))
+        embedding = self.perceptron(x if self.fourier is None else self.fourier(x))
+        embedding = jax.nn.relu(embedding) if self.rectified else embedding
+        return embedding if self.gain is None else self.gain * embedding
 
 
 def check_sizes(*sizes: int) -> None:

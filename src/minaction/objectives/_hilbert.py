@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 
 from .._distance import Distance
@@ -25,7 +26,7 @@ from ._terms import expectile_weight, moved_towards
 
 # The published networks take inputs as they are, from 0 to 1 on grids: on CliffWalking that gives .73 Pearson after
 # 1,000 steps, standardised ones .48 (published .76). By range, grids stay as they are, and no unit matters.
-def hilbert_encoder(hidden: tuple[int, ...] = (512, 512)) -> Encoder:
+def hilbert_encoder(hidden: tuple[int, ...] = (512,)) -> Encoder:
     """Two networks side by side."""
     return Ensemble(MLP(hidden=hidden, latent=32, activation="gelu", layer_norm=True, scaling="range"), size=2)
 
@@ -47,7 +48,9 @@ class Hilbert(Objective):
       would give: r = -(1 - gamma^t) / (1 - gamma) and gamma' = gamma^t;
     - A = r + gamma' min_k V'_k(s', g) - mean_k V'_k(s, g) is the advantage;
     - with probability `future_fraction` the goal g is a later state of the episode, a geometrically distributed
-      number of steps ahead (parameter 1 - gamma); otherwise it is any state of the data set.
+      number of steps ahead (parameter 1 - gamma); otherwise it is any state of the data set. Either it is drawn anew
+      in every batch, or `goals_of_each` goals are drawn for every transition once and for all, to which the last state
+      of its episode is added, and g is one of these.
 
     The learned distance is between means of the networks' embeddings.
 
@@ -59,6 +62,9 @@ class Hilbert(Objective):
         discount: gamma, between 0 and 1.
         polyak: how far the target moves in a step, above 0 and up to 1.
         future_fraction: the probability of a goal from the same episode.
+        goals_of_each: the number of goals drawn for every transition once and for all; 0 to draw them anew each time.
+        rectified_adam: whether Adam takes shorter steps while it knows little about the size of gradients (RAdam:
+            Liu et al., "On the Variance of the Adaptive Learning Rate and Beyond", 2020).
         learning_rate, clip_norm, averaging: see `Objective`.
 
     >>> import minaction as ma
@@ -79,6 +85,8 @@ class Hilbert(Objective):
     discount: float = 0.99
     polyak: float = 0.005
     future_fraction: float = 0.625
+    goals_of_each: int = 128
+    rectified_adam: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,18 +99,28 @@ class Hilbert(Objective):
                 f"{self.name} trains several networks, so its encoder must be an 'ensemble', not {self.encoder.name!r}."
             )
         self.require_positive("batch_size")
-        self.require_not_negative("future_fraction")
+        self.require_not_negative("future_fraction", "goals_of_each")
         if not (0 < self.expectile < 1 and 0 < self.discount < 1 and 0 < self.polyak <= 1):
             raise InputError(f"expectile, discount and polyak of {self.name} must be between 0 and 1.")
         if self.future_fraction > 1:
             raise InputError(f"future_fraction of {self.name} is a probability, but is {self.future_fraction}.")
+
+    def optimiser(self, steps: int) -> optax.GradientTransformation:
+        if not self.rectified_adam:
+            return super().optimiser(steps)
+        return self.clipped(optax.radam(self.learning_rate, eps=self.adam_epsilon))
 
     def init(self, distance: Distance) -> Distance:
         return jax.tree.map(jnp.copy, distance)
 
     def sample(self, key: PRNGKeyArray, tables: EpisodeTable) -> HilbertBatch:
         steps, goals = transitions_with_goals(
-            key, tables, self.batch_size, discount=self.discount, future_fraction=self.future_fraction
+            key,
+            tables,
+            self.batch_size,
+            discount=self.discount,
+            future_fraction=self.future_fraction,
+            of_each=self.goals_of_each,
         )
         return HilbertBatch(steps, goals)
 

@@ -52,6 +52,7 @@ class MadDist(Objective):
     """
 
     name: ClassVar[str] = "maddist"
+    rounded: ClassVar[bool] = True
 
     batch_size: int = 256
     constraint_batch_size: int = 1024

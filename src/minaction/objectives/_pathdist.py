@@ -148,7 +148,7 @@ class PathDist(Objective):
     def _fallen(self, progress: Float[Array, ""]) -> Float[Array, ""]:
         """How much of the present cycle is over, from 0 to 1, after this share of the training."""
         ends = jnp.array(_CYCLES)
-        cycle = jnp.searchsorted(ends[:-1], progress, side="right")
+        cycle = jnp.sum(progress >= ends[:-1])  # a search would be a loop, which a GPU waits for in every step
         begin = jnp.concatenate([jnp.zeros(1), ends])[cycle]
         return (progress - begin) / (ends[cycle] - begin)
 

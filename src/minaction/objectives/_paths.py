@@ -48,8 +48,7 @@ def shortest_paths(
         back = graph.pairwise(states[chosen], states[landmarks])
     else:
         # To arrive near a state is not enough here: then distances would not add up, and no quasimetric could fit.
-        away = graph.from_nodes(landmarks, meet=True)[:, chosen].T
-        back = graph.to_nodes(landmarks, meet=True)[:, chosen].T
+        away, back = (lengths.T for lengths in graph.both_ways(landmarks, chosen))
     step_time = graph.typical_time / graph.steps
     away, back = (np.ascontiguousarray(lengths / step_time, dtype=np.float32) for lengths in (away, back))
     return Paths(

@@ -24,12 +24,12 @@ class PlanDist(Objective):
 
     Equation 4 of Steccanella, Evans, Şimşek and Jonsson, "Learning the Minimum Action Distance", with the
     division by t^2 of the original; t = t_j - t_i. Both terms are means over the batch. The metric is L1;
-    "plandist-simple" is the preset with the simple quasimetric instead.
+    "plandist-simple" is the preset with the simple quasimetric instead, between embeddings without negative numbers.
 
     Args:
         batch_size: the number of pairs in a batch.
         constraint_weight: w_c.
-        trajectory_horizon: how many states apart the pairs are at most.
+        trajectory_horizon: how many states apart the pairs are at most; None for any two states of a trajectory.
         encoder, quasimetric, learning_rate, clip_norm, averaging: see `Objective`.
 
     >>> import minaction as ma
@@ -41,9 +41,10 @@ class PlanDist(Objective):
     name: ClassVar[str] = "plandist"
 
     quasimetric: Quasimetric = field(default_factory=L1)
-    batch_size: int = 256
+    clip_norm: float | None = 5.0
+    batch_size: int = 1024
     constraint_weight: float = 0.01
-    trajectory_horizon: int = 500
+    trajectory_horizon: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

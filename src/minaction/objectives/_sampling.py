@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
 
 from ..trajectories import Trajectories
 
@@ -86,21 +86,47 @@ def first_steps(table: EpisodeTable, pairs: Pairs) -> tuple[Int[Array, " n"], Fl
 
 
 def transitions_with_goals(
-    key: PRNGKeyArray, table: EpisodeTable, count: int, *, discount: float, future_fraction: float
+    key: PRNGKeyArray, table: EpisodeTable, count: int, *, discount: float, future_fraction: float, of_each: int = 0
 ) -> tuple[Pairs, Int[Array, " n"]]:
     """Transitions, and for each a goal as in hindsight experience replay.
 
     With probability `future_fraction` the goal is the state k later in the same episode, at most its last,
     with P(k) = (1 - discount) discount^(k - 1) for k = 1, 2, ...; otherwise it is any state of the data set.
+    With `of_each`, every transition has so many goals that never change, this fraction of them in the future, and its
+    episode's last state; one of these is drawn.
     """
     bits_key, offset_key, any_key, choice_key = jax.random.split(key, 4)
     bits = jax.random.bits(bits_key, (2, count))
     first, left = _states_with_successor(bits[0], bits[1], table)
+    pairs = Pairs(first, first + 1, table.elapsed(first, first + 1))
+    if of_each:
+        place = below(jax.random.bits(choice_key, (count,)), jnp.asarray(of_each + 1))
+        future = place < round(future_fraction * of_each)
+        lasting = _lasting_goals(first, left, place, future, table, discount)
+        return pairs, jnp.where(place == of_each, first + left, lasting)
     offset = jax.random.geometric(offset_key, 1.0 - discount, (count,), dtype=first.dtype)
     future = first + jnp.minimum(offset, left)
     is_future = jax.random.bernoulli(choice_key, future_fraction, (count,))
     goals = jnp.where(is_future, future, any_states(any_key, table, count))
-    return Pairs(first, first + 1, table.elapsed(first, first + 1)), goals
+    return pairs, goals
+
+
+def _lasting_goals(
+    first: Int[Array, " n"],
+    left: Int[Array, " n"],
+    place: Int[Array, " n"],
+    future: Bool[Array, " n"],
+    table: EpisodeTable,
+    discount: float,
+) -> Int[Array, " n"]:
+    """The goal at `place` among those of the transition from `first`, drawn with both as the key instead of stored."""
+
+    def drawn(first: Array, left: Array, place: Array, future: Array) -> Array:
+        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), first), place)
+        ahead = jnp.minimum(jax.random.geometric(key, 1.0 - discount, dtype=first.dtype), left)
+        return jnp.where(future, first + ahead, any_states(key, table, 1)[0])
+
+    return jax.vmap(drawn)(first, left, place, future)
 
 
 def below(bits: UInt32[Array, "*n"], bound: Int[AnyArray, "*#n"]) -> Int[Array, "*n"]:

@@ -64,10 +64,17 @@ def encoder(o: Operations, description: Description, weights: Weights, at: str =
     if name == "mlp":
         mean, scale = weights[f"{at}.scale.mean"], weights[f"{at}.scale.scale"]
         perceptron = _perceptron(o, description, weights, f"{at}.perceptron")
-        if not description["fourier"]:
-            return lambda x: perceptron((x - mean) / scale)
-        features = _fourier(o, o.transpose(weights[f"{at}.fourier.frequencies"]))
-        return lambda x: perceptron(features((x - mean) / scale))
+        features = _unchanged
+        if description["fourier"]:
+            features = _fourier(o, o.transpose(weights[f"{at}.fourier.frequencies"]))
+        rectified = o.relu if description.get("rectified") else _unchanged  # models of 0.1 do not say
+        gain = weights[f"{at}.gain"] if description.get("gain") else None
+
+        def encode(x: Array) -> Array:
+            embedding = rectified(perceptron(features((x - mean) / scale)))
+            return embedding if gain is None else embedding * gain
+
+        return encode
     if name == "image":
         mean, scale = weights[f"{at}.scale.mean"], weights[f"{at}.scale.scale"]
         shape = tuple(mean.shape)
@@ -156,7 +163,7 @@ def _perceptron(o: Operations, description: Description, weights: Weights, at: s
     activate = activations.get(description["activation"])
     if activate is None:
         raise InputError(f"The activation {description['activation']!r} cannot be run here: {_KNOWN_BY}.")
-    norms = [lambda x: x] * depth
+    norms = [_unchanged] * depth
     if description["layer_norm"]:
         norms = [_layer_norm(o, weights, f"{at}.norms.{k}") for k in range(depth)]
 
@@ -166,6 +173,10 @@ def _perceptron(o: Operations, description: Description, weights: Weights, at: s
         return x @ last_weight + last_bias
 
     return perceptron
+
+
+def _unchanged(x: Array) -> Array:
+    return x
 
 
 def _stage(o: Operations, weights: Weights, at: str) -> Callable[[Array], Array]:
