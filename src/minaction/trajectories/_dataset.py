@@ -184,7 +184,7 @@ class Trajectories:
         cls,
         frame: Any,
         *,
-        episode: str | None = None,
+        episode: str | Sequence[str] | None = None,
         time: str | None = None,
         unit: str | None = None,
         states: Sequence[str] = (),
@@ -195,8 +195,9 @@ class Trajectories:
         """From a data frame of pandas, Polars, Arrow or another library that supports Arrow's interface.
 
         Args:
-            frame: one row per state, in order; the rows of an episode are together.
-            episode: the column that says to which episode a row belongs; `episode` or the like if None.
+            frame: one row per state, in order; without a clock the rows of an episode must be together.
+            episode: the column that says to which episode a row belongs, or several that do so together, such as robot
+                and run; `episode` or the like if None. If empty, all rows are one episode.
             time: the column with the clock, numbers or dates; `time`, `timestamp` or the like if None.
             unit: the unit of the clock, such as "ms"; inferred from the column if None.
             states: the columns that form a state; all remaining ones if empty.
