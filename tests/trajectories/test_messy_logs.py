@@ -113,10 +113,19 @@ def test_the_command_line_takes_several_columns_or_none(
     assert "other.csv" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("minute", "min"), ("elapsed (hours)", "h"), ("usec", "us"), ("day", "d"), ("t_ms", "ms"), ("clock", "s")],
+)
+def test_the_name_of_a_clock_tells_its_unit(tmp_path: Path, name: str, unit: str) -> None:
+    path = as_file("parquet", tmp_path, {"episode": [1] * 4, name: [0, 1, 2, 3], "x": X})
+    assert ma.read(path, time=name).time_unit == unit
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_dates_that_nobody_named_may_be_the_clock(tmp_path: Path, kind: str) -> None:
     stamps = [f"2024-03-01 12:00:0{k}" for k in range(4)]
     path = as_file(kind, tmp_path, {"episode": [1] * 4, "taken at": stamps, "x": X})
-    with pytest.raises(InputError, match=r"if it is the clock, say so \(--time 'taken at'\)"):
+    with pytest.raises(InputError, match=r"if 'taken at' is the clock, say so \(--time 'taken at'\)"):
         ma.read(path)
     assert ma.read(path, time="taken at").time_unit == "s"

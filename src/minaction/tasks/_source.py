@@ -55,8 +55,8 @@ def read(
 
     Files may be `.safetensors` (ours), `.npz` and `.npy` (plain or in OGBench's layout), `.hdf5` (D4RL's layout),
     `.csv`, `.tsv` and `.parquet` (logs with a column `episode`), folders of Minari and LeRobot data sets or of Parquet
-    files, videos (`.mp4` and others; one per episode in a folder), folders of pictures (one folder, or one per episode),
-    and those of any other `Reader` installed.
+    files, videos (`.mp4` and others; one per episode in a folder), folders of pictures (one, or one per episode), and
+    those of any other `Reader` installed.
 
     Args:
         source: the name of a task, whose data is made and cached; a path; a Minari id (`minari:ID` downloads it if

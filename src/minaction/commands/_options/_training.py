@@ -16,7 +16,7 @@ class Table:
     """How to read the columns of a table (.csv, .tsv, .parquet), or pictures."""
 
     episode: Annotated[tuple[str, ...] | None, arg(metavar="COLUMN ...")] = None
-    """Of a table, as the next five: the column that identifies the episode, or several that do so together (robot, run);
+    """Of a table, as the next five: the column that identifies the episode, or several that do so together;
     `episode` or the like by default. Without a name, all rows are one episode."""
     time: str | None = None
     """The column with the clock, numbers or dates; `time`, `timestamp` or the like by default."""

@@ -18,8 +18,17 @@ from ._columns import Column, Missing, Roles
 from ._layouts import offsets_from_ids
 
 _STEPS = ("step", "timestep", "steps", "frame", "frame_index")
-_UNITS = {"sec": "s", "secs": "s", "second": "s", "seconds": "s", "millis": "ms", "milliseconds": "ms"}
-_UNIT = re.compile(rf"(?:^|[_\s.\-(\[])({'|'.join([*_UNITS, 'ns', 'us', 'ms', 's', 'min', 'h'])})[)\]]?$")
+_WORDS = {
+    "ns": "nanos nanosecond nanoseconds nsec",
+    "us": "µs micros microsecond microseconds usec",
+    "ms": "millis millisecond milliseconds msec",
+    "s": "sec secs second seconds",
+    "min": "mins minute minutes",
+    "h": "hr hrs hour hours",
+    "d": "day days",
+}
+_UNITS = {word: unit for unit, words in _WORDS.items() for word in (unit, *words.split())}
+_UNIT = re.compile(rf"(?:^|[_\s.\-(\[])({'|'.join(_UNITS)})[)\]]?$")
 _MOST_IDS = 4096  # numbers that an id may become
 _FEWEST_GROWING = 20  # transitions in which a column must grow before it is called a likely clock
 
@@ -135,8 +144,8 @@ def _refuse_ids(states: list[Column], offsets: np.ndarray) -> None:
         name = shlex.quote(states[0].name)
         raise InputError(
             f"The column {states[0].name!r} holds ids: whole numbers, and those that follow each other in value do not "
-            f"in time. One-hot encode it (--one-hot {name}), or give what it stands for (row and column, say); if it does "
-            f"measure something, say so (--states {name})."
+            f"in time. One-hot encode it (--one-hot {name}), or give what it stands for (row and column, say); if it "
+            f"does measure something, say so (--states {name})."
         )
 
 
@@ -144,15 +153,14 @@ def _refuse_text(columns: list[Column], where: Callable[[int], str]) -> None:
     found = [(column.name, *column.text) for column in columns if column.text is not None]
     if not found:
         return
-    clocks = [name for name, _, cell in found if as_seconds(cell) is not None]
-    way_out = f"leave {'it' if len(found) == 1 else 'them'} out (--drop {shlex.join(name for name, _, _ in found)})"
-    if clocks:
-        way_out = f"{clocks[0]!r} holds dates: if it is the clock, say so (--time {shlex.quote(clocks[0])}); {way_out}"
+    others = [name for name, _, cell in found if as_seconds(cell) is None]
+    clock = next((name for name, _, _ in found if name not in others), None)
+    way_out = f"leave {'it' if len(others) == 1 else 'them'} out (--drop {shlex.join(others or [str(clock)])})"
+    if clock is not None:
+        way_out = f"if {clock!r} is the clock, say so (--time {shlex.quote(clock)}); {'or ' * (not others)}{way_out}"
     if len(found) == 1:
         name, row, cell = found[0]
-        raise InputError(
-            f"{where(row).capitalize()} has {cell!r} in column {name!r}, not a number; repair the column, or {way_out}."
-        )
+        raise InputError(f"{where(row).capitalize()} has {cell!r} in column {name!r}, not a number; {way_out}.")
     shown = ", ".join(f"{name!r} ({where(row)}: {cell!r})" for name, row, cell in found)
     raise InputError(f"These columns hold text, not numbers: {shown}; {way_out}.")
 
@@ -228,6 +236,6 @@ def _unit(time: Column, given: str | None) -> str:
     if plain in _STEPS:
         return ""
     if found := _UNIT.search(plain):
-        return _UNITS.get(found[1], found[1])
+        return _UNITS[found[1]]
     typical = float(np.nanmedian(np.abs(time.values)))  # of a clock that counts from 1970, its size tells the unit
     return next((unit for unit, low in (("ms", 1e12), ("us", 1e15), ("ns", 1e18)) if low <= typical < 4.2 * low), "s")
