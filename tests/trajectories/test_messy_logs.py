@@ -73,6 +73,7 @@ def test_robots_in_turn_are_put_in_order_by_their_clock(tmp_path: Path, kind: st
     assert data.states.ravel().tolist() == [0, 1, 10, 11, 5, 6, 15, 16]
     assert data.times is not None
     assert data.times.tolist() == [0.0, 1.0, 0.5, 1.5, 9.0, 10.0, 9.5, 10.5]
+    assert data.episode_names == ("a / 1", "b / 1", "a / 2", "b / 2")
     with pytest.raises(InputError, match=r"one goes on at (line 4|row 2) after another"):
         ma.read(path, episode=["robot", "run"], states=["x"])
 
@@ -129,3 +130,34 @@ def test_dates_that_nobody_named_may_be_the_clock(tmp_path: Path, kind: str) -> 
     with pytest.raises(InputError, match=r"if 'taken at' is the clock, say so \(--time 'taken at'\)"):
         ma.read(path)
     assert ma.read(path, time="taken at").time_unit == "s"
+
+
+def test_episodes_keep_the_names_of_the_log(tmp_path: Path) -> None:
+    columns = {"episode": ["left"] * 3 + ["right"] * 5, "x": [0.0, 1.0, 2.0, 0.0, 1.0, float("nan"), 3.0, 4.0]}
+    data = ma.read(as_file("csv", tmp_path, columns), missing="split")
+    assert data.episode_names == ("left", "right", "right (2)")
+    assert data[[2, 0]].episode_names == ("right (2)", "left")
+    assert (data + data[:1]).episode_names == ("left", "right", "right (2)", "left")
+    data.save(tmp_path / "kept.safetensors")
+    assert ma.read(tmp_path / "kept.safetensors").episode_name(1) == "right"
+    assert ma.read("cliffwalking", episodes=2).episode_name(1) == "1"
+    with pytest.raises(InputError, match="2 names for 1 episodes"):
+        ma.Trajectories.from_flat(np.zeros((3, 1)), episode_names=["a", "b"])
+
+
+def test_answers_name_the_episodes_of_the_log_and_doubts_about_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [(f"run-{e}", 0.1 * k, float(k + e % 3)) for e in range(20) for k in range(6)]
+    written(tmp_path / "log.tsv", "name\tstamp\tx", *("\t".join(map(str, row)) for row in rows))
+    tiny = ["--steps", "2", "--out", "run", "--set", "encoder.hidden=8", "encoder.latent=4"]
+    assert main(["train", "log.tsv", "--episode", "name", *tiny]) == 0
+    capsys.readouterr()
+    (tmp_path / "other.tsv").write_bytes((tmp_path / "log.tsv").read_bytes())
+    assert main(["progress", "run", "other.tsv", "--worst", "20"]) == 0  # read as the run's own log was
+    said = capsys.readouterr().out
+    assert "run-19" in said
+    assert "held-out episodes speak against this model" in said
+    assert "run-7" in (tmp_path / "progress-episodes.csv").read_text()
+    assert "run-19" in (tmp_path / "run" / "report.html").read_text()

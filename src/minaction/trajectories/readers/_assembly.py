@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ _WORDS = {
 }
 _UNITS = {word: unit for unit, words in _WORDS.items() for word in (unit, *words.split())}
 _UNIT = re.compile(rf"(?:^|[_\s.\-(\[])({'|'.join(_UNITS)})[)\]]?$")
+_MOST_NAMES = 100_000  # of episodes; of more than that nobody looks at one by its name
 _MOST_IDS = 4096  # numbers that an id may become
 _FEWEST_GROWING = 20  # transitions in which a column must grow before it is called a likely clock
 
@@ -78,7 +80,19 @@ def assemble(
         np.concatenate([column.values for column in actions], axis=1)[rows] if actions else None,
         columns=[name for column in states for name in column.parts],
         time_unit="" if time is None else _unit(time, roles.options.unit),
+        episode_names=_names(ids[rows[offsets[:-1]]]),
     )
+
+
+def _names(ids: np.ndarray) -> list[str]:
+    """What the log calls its episodes; pieces of one that was split are numbered. None where they are 0, 1, 2, ..."""
+    if len(ids) > _MOST_NAMES or len(ids) == 1:
+        return []
+    names, seen = list(map(str, ids.tolist())), Counter[str]()
+    for k, name in enumerate(names):
+        seen[name] += 1
+        names[k] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return [] if names == [str(k) for k in range(len(names))] else names
 
 
 def _rows_together(ids: np.ndarray) -> np.ndarray | None:

@@ -1,7 +1,7 @@
 """Parquet logs: one file, or a folder of files that follow each other by name; in memory, or mapped.
 
 A log larger than memory is written, a part after the other, to one file of ours in the cache folder, which is then
-mapped. It is made again when a file of the log changes.
+mapped; its episodes keep their numbers alone, not their names. It is made again when a file of the log changes.
 """
 
 from __future__ import annotations
