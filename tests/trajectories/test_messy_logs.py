@@ -161,3 +161,5 @@ def test_answers_name_the_episodes_of_the_log_and_doubts_about_the_model(
     assert "held-out episodes speak against this model" in said
     assert "run-7" in (tmp_path / "progress-episodes.csv").read_text()
     assert "run-19" in (tmp_path / "run" / "report.html").read_text()
+    assert main(["distance", "run", "--from", "1", "2", "--to", "1"]) == 2
+    assert "has 1 numbers (x), but --from gives 2" in capsys.readouterr().err
