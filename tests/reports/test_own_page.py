@@ -64,10 +64,16 @@ def press(page: Any, selector: str, **options: Any) -> None:
     (page.locator(selector).tap if touch else page.locator(selector).click)(force=True, **options)
 
 
+def rows_of(data: ma.Trajectories, drawn: dict[str, Any]) -> np.ndarray:
+    """Which recorded rows the states of the map are."""
+    numbers = {data.episode_name(k): k for k in range(len(data))}
+    return data.offsets[[numbers[name] for name in drawn["episodes"]]] + drawn["frames"]
+
+
 def test_a_clicked_state_has_the_models_own_neighbours(page: Any, run: Path) -> None:
     drawn = shown_data(page)["map"]
     data = ma.read(run.parent / "log.csv", episode="run", time="stamp")
-    rows = data.offsets[drawn["episodes"]] + drawn["frames"]
+    rows = rows_of(data, drawn)
     states = data.states[rows]
     model = ma.load(run)
     away = np.linalg.norm(states[:, :2] - states[:, None, :2], axis=2) + 9 * np.eye(len(states))
@@ -181,7 +187,7 @@ def test_images_are_shown(browser: Any, film: Path, width: int) -> None:
     page.goto((film / "report.html").as_uri())
     page.wait_for_selector("#states[aria-busy='false']")
     drawn, data, model = shown_data(page)["map"], ma.read(film.parent / "frames.safetensors"), ma.load(film)
-    states = data.states[data.offsets[drawn["episodes"]] + drawn["frames"]]
+    states = data.states[rows_of(data, drawn)]
 
     def seen(selector: str) -> np.ndarray:
         """The pictures drawn there, as RGB; frames this small are not scaled."""

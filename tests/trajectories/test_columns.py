@@ -185,7 +185,7 @@ def test_the_command_line_takes_the_same_words_and_says_the_unit(tmp_path, capsy
     assert main(["train", "log.csv", *words, *tiny]) == 0
     table = Run.open("run").config.table
     assert table is not None
-    assert (table.episode, table.states, table.missing) == ("run_id", ("x", "y"), "split")
+    assert (table.episode, table.states, table.missing) == (("run_id",), ("x", "y"), "split")
     assert main(["train", "log.csv", *words, *tiny]) == 0  # finished already: the same options are the same run
     assert main(["train", "log.csv", *words[:-2], *tiny]) == 2
     model = ma.load("run")

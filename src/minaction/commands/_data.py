@@ -23,15 +23,18 @@ def data(options: Data) -> int:
         return _list()
     if not options.source:
         raise InputError(f"`minaction data {options.action}` needs a task or a file.")
-    if options.action == "make":
-        return _make(options)
     if options.action in ("convert", "draw") and not options.target:
         raise InputError(f"`minaction data {options.action}` needs the file to write, after the one to read.")
+    if options.action in ("info", "make") and options.target:
+        raise InputError(f"`minaction data {options.action}` takes one name, not {options.target!r} too; leave it out.")
+    if options.action == "make":
+        return _make(options)
     console = make_console()
     if options.action == "draw":
         return _draw(console, options)
     with console.status(f"reading {escape(options.source)}"):
-        found = read(options.source, keep_actions=options.keep_actions, seed=options.seed, **table_words(options))
+        asked = {"keep_actions": options.keep_actions, "seed": options.seed, "episodes": options.episodes}
+        found = read(options.source, **asked, **table_words(options))
     if options.action == "convert":
         with console.status(f"writing {escape(str(options.target))}"):
             convert(found, options.target)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from rich.markup import escape
 
@@ -41,6 +43,7 @@ def distance(options: Distance) -> int:
         models = [DistanceModel.load(run.model_path(seed)) for seed in run.config.seeds]
     else:
         models = [DistanceModel.load(options.run)]
+    _check_numbers(models[0], options)
     there = np.array([model.distance(options.source, options.target) for model in models])
     back = np.array([model.distance(options.target, options.source) for model in models])
     for arrow, values in (("from -> to", there), ("to -> from", back)):
@@ -51,3 +54,12 @@ def distance(options: Distance) -> int:
         if away > _FAR:
             print(f"warning: the {name} is {away:.1f} typical steps from anything recorded; its distances are guesses")
     return 0
+
+
+def _check_numbers(model: DistanceModel, options: Distance) -> None:
+    """A person has to know which numbers a state has, and in which order."""
+    size = math.prod(model.state_shape)
+    for name, state in (("--from", options.source), ("--to", options.target)):
+        if len(state) != size:
+            named = f" ({', '.join(model.columns)})" if model.columns else ""
+            raise InputError(f"A state of this model has {size} numbers{named}, but {name} gives {len(state)}.")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from .._files import atomic_write
@@ -19,7 +20,7 @@ from .._remaining import Progress as Along
 from ..errors import InputError, MissingExtra
 from ..tasks import Source
 from ..training import Run
-from ..trajectories import Trajectories
+from ..trajectories import Trajectories, takes_options
 from ._options import Progress
 from ._show import make_console
 from ._table import table_options
@@ -43,11 +44,13 @@ def progress(options: Progress) -> int:
     ]
     order = ranking(episodes)
     summary = options.out.with_name(f"{options.out.stem}-episodes{options.out.suffix}")
+    names = [data.episode_name(k) for k in range(len(data))]
     _write(options.out, _rows(data, episodes))
-    _write(summary, _episodes(episodes, order))
-    _show(console, episodes, order, options.worst)
+    _write(summary, _episodes(episodes, order, names))
+    _show(console, episodes, order, names, options.worst)
+    _warn_of_models(console, models)
     if options.figures is not None:
-        _draw(options.figures, episodes)
+        _draw(options.figures, episodes, names)
     written = {"table": options.out, "episodes": summary, "figures": options.figures}
     for kind, path in written.items():
         if path is not None:
@@ -76,8 +79,7 @@ def _models_and_data(options: Progress) -> tuple[list[DistanceModel], Trajectori
     models = [DistanceModel.load(run.model_path(seed)) for seed in config.seeds]
     same = options.log is None
     path = Path(options.log or config.data)
-    is_table = same or path.is_dir() or path.suffix.lower() in (".csv", ".parquet", ".pq")
-    table = table or (config.table if is_table else None)
+    table = table or (config.table if same or takes_options(path) else None)
     source = Source(
         options.log or config.data,
         config.seeds,
@@ -113,12 +115,13 @@ def _rows(data: Trajectories, episodes: Sequence[Along]) -> dict[str, np.ndarray
     }
 
 
-def _episodes(episodes: Sequence[Along], order: Sequence[int]) -> dict[str, np.ndarray]:
+def _episodes(episodes: Sequence[Along], order: Sequence[int], names: Sequence[str]) -> dict[str, np.ndarray]:
     """A row for every episode, the best first."""
     chosen = [episodes[k] for k in order]
     return {
         "rank": np.arange(1, len(order) + 1),
         "episode_index": np.array(order),
+        "episode": np.array([names[k] for k in order]),
         "took": np.array([one.times[-1] - one.times[0] for one in chosen]),
         "lost": np.array([one.lost for one in chosen]),
         "remaining_at_end": np.array([one.remaining[-1] for one in chosen], np.float64),
@@ -145,18 +148,18 @@ def _write(path: Path, columns: dict[str, Any]) -> None:
         file.write(text.getvalue().encode())
 
 
-def _draw(folder: Path, episodes: Sequence[Along]) -> None:
+def _draw(folder: Path, episodes: Sequence[Along], names: Sequence[str]) -> None:
     from ..reports import draw_episode
 
     with counting_progress("drawing episodes") as show:
         for k, one in enumerate(episodes):
             end = "not finished" if one.finished_at is None else f"finished at row {one.finished_at}"
-            title = f"Episode {k}: {end}, {one.lost:.3g} {one.unit or 'actions'} lost"
+            title = f"Episode {names[k]}: {end}, {one.lost:.3g} {one.unit or 'actions'} lost"
             draw_episode(folder / f"episode-{k:04d}.png", one, title)
             show(k + 1, len(episodes))
 
 
-def _show(console: Console, episodes: Sequence[Along], order: Sequence[int], worst: int) -> None:
+def _show(console: Console, episodes: Sequence[Along], order: Sequence[int], names: Sequence[str], worst: int) -> None:
     unit = episodes[0].unit or "actions"
     failed = [k for k in order if not episodes[k].finished]
     title = f"Episodes that went worst ({len(episodes) - len(failed)} of {len(episodes)} finished; times in {unit})"
@@ -167,7 +170,7 @@ def _show(console: Console, episodes: Sequence[Along], order: Sequence[int], wor
         one = episodes[k]
         longest = max(one.stretches, key=lambda stretch: stretch.lost, default=None)
         table.add_row(
-            str(k),
+            escape(names[k]),
             f"{one.times[-1] - one.times[0]:.2f}",
             f"{one.lost:.2f}",
             f"{one.remaining[-1]:.2f}",
@@ -176,5 +179,20 @@ def _show(console: Console, episodes: Sequence[Along], order: Sequence[int], wor
         )
     console.print(table)
     if failed:
-        named = ", ".join(map(str, sorted(failed)[:_MOST_NAMED])) + (", ..." if len(failed) > _MOST_NAMED else "")
-        console.print(f"likely failures ({len(failed)}): {named}", highlight=False, soft_wrap=True)
+        named = ", ".join(names[k] for k in sorted(failed)[:_MOST_NAMED])
+        more = ", ..." if len(failed) > _MOST_NAMED else ""
+        console.print(f"likely failures ({len(failed)}): {named}{more}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _warn_of_models(console: Console, models: Sequence[DistanceModel]) -> None:
+    """An answer is as good as its model: repeat what held-out episodes said against it."""
+    doubts = [model.health for model in models if model.health is not None and not model.health.fine]
+    if doubts:
+        some = "" if len(doubts) == len(models) else f" of {len(doubts)} of {len(models)} seeds"
+        said = "\n  ".join(doubts[0].verdict)
+        console.print(
+            f"held-out episodes speak against this model{some}, so that its times are to be doubted:\n  {said}",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )

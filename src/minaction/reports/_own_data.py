@@ -35,7 +35,7 @@ def map_data(model: DistanceModel, data: Trajectories) -> dict[str, Any]:
         "columns": columns,
         "values": [[_short(value) for value in row] for row in flat.T.tolist()],
         "projection": [[_short(value) for value in row] for row in _projection(np.asarray(model.embed(states))).T],
-        "episodes": episode.tolist(),
+        "episodes": [data.episode_name(k) for k in episode.tolist()],
         "frames": (rows - data.offsets[episode]).tolist(),
         "field": encode_field(np.round(distances * (_LEVELS / longest))),
         "scale": longest / _LEVELS,
@@ -48,15 +48,15 @@ def timelines(model: DistanceModel, data: Trajectories) -> tuple[list[dict[str, 
     """The remaining time along episodes, evenly chosen where there are many; and how many episodes are left out."""
     chosen = np.unique(np.linspace(0, len(data) - 1, _MOST_EPISODES).astype(int))
     goals = model.usual_ends(data)
-    found = [_timeline(k, model.progress(data[int(k)], goals)) for k in chosen.tolist()]
+    found = [_timeline(data.episode_name(k), model.progress(data[k], goals)) for k in chosen.tolist()]
     return found, len(data) - len(chosen)
 
 
-def _timeline(k: int, along: Progress) -> dict[str, Any]:
+def _timeline(name: str, along: Progress) -> dict[str, Any]:
     rows = np.unique(np.linspace(0, len(along.times) - 1, _MOST_POINTS).astype(int))
     clock = along.times - along.times[0]
     return {
-        "episode": k,
+        "episode": name,
         "rows": rows.tolist(),
         "clock": [_short(value) for value in clock[rows].tolist()],
         "remaining": [_short(value) for value in along.remaining[rows].tolist()],

@@ -41,7 +41,7 @@ def read(
     seed: int = 0,
     episodes: int | None = None,
     progress: OnProgress | None = None,
-    episode: str | None = None,
+    episode: str | Sequence[str] | None = None,
     time: str | None = None,
     unit: str | None = None,
     states: Sequence[str] = (),
@@ -54,8 +54,8 @@ def read(
     """Recorded episodes by name: of a task, of a file, of a Minari data set, or of a Gymnasium environment.
 
     Files may be `.safetensors` (ours), `.npz` and `.npy` (plain or in OGBench's layout), `.hdf5` (D4RL's layout),
-    `.csv` and `.parquet` (logs with a column `episode`), folders of Minari and LeRobot data sets or of Parquet files,
-    videos (`.mp4` and others; one per episode in a folder), folders of pictures (one folder, or one per episode), and
+    `.csv`, `.tsv` and `.parquet` (logs with a column `episode`), folders of Minari and LeRobot data sets or of Parquet
+    files, videos (`.mp4` and others; one per episode in a folder), folders of pictures (one, or one per episode), and
     those of any other `Reader` installed.
 
     Args:
@@ -67,8 +67,8 @@ def read(
         seed: that a task's data is made with.
         episodes: how many episodes of a task to make, or how many of a file to keep from its beginning; all if None.
         progress: called with the number of episodes made so far and of all.
-        episode: of a table, as are the following: the column that says to which episode a row belongs; `episode` or the
-            like if None.
+        episode: of a table, as are the following: the column that says to which episode a row belongs, or several that
+            do so together; `episode` or the like if None. If empty, all rows are one episode.
         time: the column with the clock, numbers or dates; `time`, `timestamp` or the like if None.
         unit: of the clock, such as "ms"; told from the column's name and values if None.
         states: the columns that make a state; all that are left if empty.

@@ -8,3 +8,4 @@ from .readers import READERS as READERS
 from .readers import Reader as Reader
 from .readers import TableOptions as TableOptions
 from .readers import read_file as read_file
+from .readers import takes_options as takes_options

@@ -58,6 +58,7 @@ class Trajectories:
         actions: the action taken in each state, (N, A) float32, the last of an episode unused; None if not kept.
         columns: the names of a state's numbers; empty if they are not known.
         time_unit: the unit of `times`, such as "s" or "ms"; "" for steps.
+        episode_names: what the recording calls its episodes, one each; empty if they only have numbers.
 
     It is a container of episodes: `len`, `data[3]` and iteration give one `Episode` after the other, `data[:10]` and
     `data[[1, 5]]` several as `Trajectories`, and `+` joins two.
@@ -81,6 +82,7 @@ class Trajectories:
     actions: np.ndarray | None = None
     columns: tuple[str, ...] = ()
     time_unit: str = ""
+    episode_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_states(self.states)
@@ -96,6 +98,10 @@ class Trajectories:
             raise InputError(
                 f"There are {len(self.columns)} names for states of {shape_in_words(self.state_shape)}; give one each."
             )
+        object.__setattr__(self, "episode_names", tuple(map(str, self.episode_names)))
+        if self.episode_names and len(self.episode_names) != self.num_episodes:
+            count = len(self.episode_names)
+            raise InputError(f"There are {count} names for {self.num_episodes} episodes; give one each.")
         for name in ("states", "offsets", "times", "actions"):
             array = getattr(self, name)
             if array is not None and array.flags.writeable:
@@ -149,6 +155,7 @@ class Trajectories:
         *,
         columns: Sequence[str] = (),
         time_unit: str = "",
+        episode_names: Sequence[str] = (),
     ) -> Trajectories:
         """From the states of all episodes, one after the other.
 
@@ -161,6 +168,7 @@ class Trajectories:
             actions: the action taken in each state, (N, A); the last of an episode is unused.
             columns: the names of a state's numbers.
             time_unit: the unit of the times, such as "s".
+            episode_names: what the episodes are called, one each.
 
         >>> import numpy as np
         >>> import minaction as ma
@@ -177,6 +185,7 @@ class Trajectories:
             None if actions_of is None else unshared(actions_of, actions),
             tuple(columns),
             time_unit,
+            tuple(episode_names),
         )
 
     @classmethod
@@ -184,7 +193,7 @@ class Trajectories:
         cls,
         frame: Any,
         *,
-        episode: str | None = None,
+        episode: str | Sequence[str] | None = None,
         time: str | None = None,
         unit: str | None = None,
         states: Sequence[str] = (),
@@ -195,8 +204,9 @@ class Trajectories:
         """From a data frame of pandas, Polars, Arrow or another library that supports Arrow's interface.
 
         Args:
-            frame: one row per state, in order; the rows of an episode are together.
-            episode: the column that says to which episode a row belongs; `episode` or the like if None.
+            frame: one row per state, in order; without a clock the rows of an episode must be together.
+            episode: the column that says to which episode a row belongs, or several that do so together, such as robot
+                and run; `episode` or the like if None. If empty, all rows are one episode.
             time: the column with the clock, numbers or dates; `time`, `timestamp` or the like if None.
             unit: the unit of the clock, such as "ms"; inferred from the column if None.
             states: the columns that form a state; all remaining ones if empty.
@@ -245,6 +255,10 @@ class Trajectories:
         if self.times is None:
             return (self.lengths - 1).astype(np.float64)
         return read_rows(self.times, self.offsets[1:] - 1) - read_rows(self.times, self.offsets[:-1])
+
+    def episode_name(self, k: int) -> str:
+        """What the recording calls episode `k`, or its number."""
+        return self.episode_names[k] if self.episode_names else str(k)
 
     def episode(self, k: int) -> np.ndarray:
         """The states of episode `k`, (T_k, *shape)."""

@@ -85,6 +85,7 @@ def taken(data: Trajectories, episodes: np.ndarray) -> Trajectories:
         offsets=offsets,
         times=None if data.times is None else data.times[rows],
         actions=None if data.actions is None else data.actions[rows],
+        episode_names=tuple(data.episode_names[k] for k in episodes.tolist()) if data.episode_names else (),
     )
 
 
@@ -114,6 +115,7 @@ def joined(one: Trajectories, other: Trajectories) -> Trajectories:
         times=np.concatenate([_times(one), _times(other)]) if timed else None,
         actions=np.concatenate([one.actions, other.actions]) if both_act else None,  # type: ignore[list-item]
         columns=one.columns or other.columns,
+        episode_names=one.episode_names + other.episode_names if one.episode_names and other.episode_names else (),
     )
 
 

@@ -21,7 +21,8 @@ def write_arrays(data: Trajectories, path: str | Path, header: dict[str, Any]) -
     present = {name: tensor for name, tensor in tensors.items() if tensor is not None}
     named = {"columns": list(data.columns)} if data.columns else {}
     unit = {"time_unit": data.time_unit} if data.time_unit else {}
-    write_tensors(path, "trajectories", present, {"made": header, **named, **unit})
+    episodes = {"episode_names": list(data.episode_names)} if data.episode_names else {}
+    write_tensors(path, "trajectories", present, {"made": header, **named, **unit, **episodes})
 
 
 def read_arrays(path: str | Path, memory_map: bool) -> dict[str, Any]:
@@ -34,4 +35,5 @@ def read_arrays(path: str | Path, memory_map: bool) -> dict[str, Any]:
         **{name: frozen(tensors[name]) for name in _ARRAYS if name in tensors},
         "columns": tuple(header.get("columns", ())),
         "time_unit": str(header.get("time_unit", "")),
+        "episode_names": tuple(header.get("episode_names", ())),
     }

@@ -25,7 +25,10 @@ def _sentences(health: Health) -> Iterator[str]:
     single, random, excess = health.single_step, health.random_pairs, health.novel_excess
     # Where recorded steps are of different lengths, most are shorter than the fastest, and measure less than 1.
     if single is not None and not _SHORT <= single <= _LONG and not _agrees(health):
-        yield f"undertrained: recorded single steps measure {single:.2f} where they take 1; train longer"
+        yield (
+            f"undertrained: recorded single steps measure {single:.2f} where they take 1; train longer, or record more "
+            "if that gains nothing"
+        )
     if single is not None and random is not None and random < _FLAT * single and random > 0:
         yield (
             f"flat: random pairs measure {random / single:.1f} times a single step; either every state is a step or "
@@ -41,12 +44,12 @@ def _sentences(health: Health) -> Iterator[str]:
     if health.agreement is not None and health.agreement < _AGREEMENT:
         yield (
             f"distances and shortest paths over the recording disagree (their correlation is {health.agreement:.2f}): "
-            "train longer, or compare with minaction.recorded_distance"
+            "train longer, record more, or compare with minaction.recorded_distance"
         )
     if health.path_ratio is not None and not _SHORTER <= health.path_ratio <= _LONGER:
         yield (
             f"distances are {health.path_ratio:.2f} times as long as shortest paths over the recording: "
-            "train longer, or compare with minaction.recorded_distance"
+            "train longer, record more, or compare with minaction.recorded_distance"
         )
     if health.recorded_share is not None and health.recorded_share < _OVERLAP:
         yield (

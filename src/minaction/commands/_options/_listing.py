@@ -32,9 +32,9 @@ class Data(Table):
     target: Positional[str] = ""
     """For convert and draw: the file to write."""
     episodes: int | None = None
-    """For make and draw: how many episodes; the paper's number by default."""
+    """How many episodes: the first ones of a file, all by default; the paper's number of a task."""
     seed: int = 0
-    """For make and draw: the seed; the same seed gives the same bytes."""
+    """Of a task: the seed; the same seed gives the same bytes."""
     keep_actions: bool = False
     """Keep actions if the source has them."""
 

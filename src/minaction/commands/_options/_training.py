@@ -13,10 +13,11 @@ from ._devices import Device
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """How to read the columns of a table (.csv, .parquet), or pictures."""
+    """How to read the columns of a table (.csv, .tsv, .parquet), or pictures."""
 
-    episode: str | None = None
-    """Of a table, as the next five: the column that identifies the episode; `episode` or the like by default."""
+    episode: Annotated[tuple[str, ...] | None, arg(metavar="COLUMN ...")] = None
+    """Of a table, as the next five: the column that identifies the episode, or several that do so together;
+    `episode` or the like by default. Without a name, all rows are one episode."""
     time: str | None = None
     """The column with the clock, numbers or dates; `time`, `timestamp` or the like by default."""
     unit: str | None = None
@@ -50,7 +51,7 @@ class Train(Table):
     """
 
     data: Positional[str]
-    """A task (see `minaction tasks`), a file (.npz, .npy, .csv, .parquet, .hdf5, .safetensors), a video,
+    """A task (see `minaction tasks`), a file (.npz, .npy, .csv, .tsv, .parquet, .hdf5, .safetensors), a video,
     the folder of a LeRobot or Minari data set, of Parquet files, of videos or of pictures, or a Gymnasium id with
     --policy."""
     objective: str | None = None

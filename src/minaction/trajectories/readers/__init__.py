@@ -8,3 +8,4 @@ from ._minari import looks_like_minari_id as looks_like_minari_id
 from ._minari import read_minari_id as read_minari_id
 from ._read import known_suffixes as known_suffixes
 from ._read import read_file as read_file
+from ._read import takes_options as takes_options

@@ -67,10 +67,10 @@ class Hdf5(Reader):
 
 
 class Csv(TableReader):
-    """A log as comma-separated text."""
+    """A log as text, separated by commas, semicolons or tabs."""
 
     name = "csv"
-    suffixes = (".csv",)
+    suffixes = (".csv", ".tsv")
 
     def read(
         self,

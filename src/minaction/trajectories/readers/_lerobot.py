@@ -72,7 +72,7 @@ def _chosen(features: Mapping[str, Any], options: TableOptions) -> TableOptions:
             raise InputError(f"The key {name!r} {what}; choose among {list_names(low)} (--states).")
     if not states:
         raise InputError(f"There is no low-dimensional key 'observation.*'; choose among {list_names(low)} (--states).")
-    return replace(options, episode="episode_index", time=options.time or "timestamp", states=states, drop=())
+    return replace(options, episode=("episode_index",), time=options.time or "timestamp", states=states, drop=())
 
 
 def _is_low_dimensional(feature: Mapping[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 """Parquet logs: one file, or a folder of files that follow each other by name; in memory, or mapped.
 
 A log larger than memory is written, a part after the other, to one file of ours in the cache folder, which is then
-mapped. It is made again when a file of the log changes.
+mapped; its episodes keep their numbers alone, not their names. It is made again when a file of the log changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .._dataset import Trajectories
 from ._checks import naming, parsing, refuse_if_too_large
 from ._columns import Roles, TableOptions
 from ._order import by_number
-from ._tables import from_arrow
+from ._tables import from_arrow, identities
 
 SUFFIXES = (".parquet", ".pq")
 _ROWS_AT_ONCE = 1 << 20
@@ -119,7 +119,7 @@ def _convert(path: Path, keep_actions: bool, table: TableOptions | None, kept: P
     ):
         arrays = {name: scratch.enter_context(scratch_file(kept)) for name in ("states", "times", "actions")}
         done = 0
-        for part in _whole_episodes(files, wanted, roles.names[roles.episode]):
+        for part in _whole_episodes(files, wanted, [roles.names[k] for k in roles.episode]):
             data = from_arrow(part, roles, keep_actions)
             first = first or data
             if (data.columns, data.time_unit, data.states.dtype) != (
@@ -148,7 +148,7 @@ def _convert(path: Path, keep_actions: bool, table: TableOptions | None, kept: P
         write_tensors(kept, "trajectories", tensors, header)
 
 
-def _whole_episodes(files: list[Any], wanted: list[str], episode: str) -> Iterator[Any]:
+def _whole_episodes(files: list[Any], wanted: list[str], episode: list[str]) -> Iterator[Any]:
     """The rows in parts of about a million, each of whole episodes; an episode has to fit into memory."""
     import pyarrow as pa
 
@@ -157,7 +157,7 @@ def _whole_episodes(files: list[Any], wanted: list[str], episode: str) -> Iterat
     for batch in batches:
         part = pa.Table.from_batches([batch]).replace_schema_metadata()
         part = part if rest is None else pa.concat_tables([rest, part])
-        ids = part.column(episode).unify_dictionaries().combine_chunks()
+        ids = identities(part, episode)
         numbers = (ids.indices if hasattr(ids, "indices") else ids).to_numpy(zero_copy_only=False)
         begins = int(np.flatnonzero(numbers != numbers[-1]).max(initial=-1)) + 1
         whole = ids.slice(0, begins).unique().to_pylist()
@@ -171,8 +171,8 @@ def _whole_episodes(files: list[Any], wanted: list[str], episode: str) -> Iterat
         yield part.slice(0, begins)
         rest = part.slice(begins)
     if rest is not None:
-        if rest.column(episode)[0].as_py() in seen:
-            raise InputError(f"Episode {rest.column(episode)[0].as_py()!r} goes on after another; sort the rows.")
+        if (identity := identities(rest, episode)[0].as_py()) in seen:
+            raise InputError(f"Episode {identity!r} goes on after another episode; sort the rows by episode.")
         yield rest
 
 
@@ -191,7 +191,7 @@ def _wanted(files: list[Any], keep_actions: bool, table: TableOptions | None) ->
     if not files:
         raise InputError("There are no Parquet files in it; give the folder that holds them.")
     roles = Roles(files[0].schema_arrow.names, table or TableOptions())
-    used = [roles.episode, roles.time, *roles.states, *(roles.actions if keep_actions else ())]
+    used = [*roles.episode, roles.time, *roles.states, *(roles.actions if keep_actions else ())]
     return roles, [roles.names[k] for k in used if k is not None]
 
 

@@ -32,6 +32,14 @@ def read_file(
     return reader.read(path, keep_actions=keep_actions, memory_map=memory_map)
 
 
+def takes_options(path: Path) -> bool:
+    """Whether `TableOptions` may say how to read a file or a folder: a table, or pictures."""
+    try:
+        return isinstance(_reader_for(path), TableReader | ImageReader)
+    except InputError:
+        return False
+
+
 def known_suffixes() -> list[str]:
     """The endings of all files that can be read, such as ".npz"."""
     return [suffix for reader in _readers() for suffix in reader.suffixes]

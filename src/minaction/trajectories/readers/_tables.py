@@ -7,30 +7,34 @@ array: float32 where every column of the state is stored so, else float64.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import operator
 from array import array
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories
+from ._assembly import as_seconds, assemble
 from ._checks import naming, parsing
-from ._columns import Column, Roles, TableOptions, assemble
+from ._columns import Column, Roles, TableOptions
 
 _EMPTY = {"", "na", "n/a", "null", "none", "nan", "-nan"}
+_TRUTH = {"true": 1.0, "false": 0.0}
+_SEPARATORS = (",", ";", "\t")
+_LONGEST_LINE = 1 << 20
 
 
 class _Cells:
     """The cells of one column of text as they come in."""
 
-    def __init__(self, name: str, dates: bool) -> None:
+    def __init__(self, name: str, dates: bool, decimal_comma: bool = False) -> None:
         self.name, self.values, self.text = name, array("d"), None
-        self._dates, self.has_dates = dates, False
+        self._dates, self.has_dates, self._decimal_comma = dates, False, decimal_comma
 
     def add(self, cell: str) -> None:
         try:
@@ -39,15 +43,19 @@ class _Cells:
             self.values.append(self._other(cell.strip()))
 
     def _other(self, cell: str) -> float:
-        if cell.lower() in _EMPTY:
+        plain = cell.lower()
+        if plain in _EMPTY:
             return np.nan
-        if self._dates:
+        if plain in _TRUTH:
+            return _TRUTH[plain]
+        if self._decimal_comma and cell.count(",") == 1:
             try:
-                moment = datetime.fromisoformat(cell)
-                self.has_dates = True
-                return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+                return float(cell.replace(",", "."))
             except ValueError:
                 pass
+        if self._dates and (seconds := as_seconds(cell)) is not None:
+            self.has_dates = True
+            return seconds
         self.text = self.text or (len(self.values), cell if len(cell) <= 40 else f"{cell[:40]}...")
         return np.nan
 
@@ -56,14 +64,21 @@ class _Cells:
 
 
 def read_csv(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
-    """A comma-separated log whose first line names the columns."""
-    with naming(path), parsing(path, "CSV"), open(path, newline="", encoding="utf-8-sig") as file:
-        rows = csv.reader(file)
-        roles = Roles(next(rows, []), table or TableOptions())
+    """A log whose first line names the columns; commas, semicolons or tabs separate them, whichever it has most of.
+
+    Where it is not the comma, numbers may have a decimal comma.
+    """
+    with naming(path), parsing(path, "CSV"), _decoding(), open(path, newline="", encoding="utf-8-sig") as file:
+        separator = _separator(file)
+        rows = csv.reader(file, delimiter=separator)
+        names = next(rows, [])
+        if names and all(map(_is_number, names)):
+            raise InputError("The first line holds numbers; write a line with the names of the columns above it.")
+        roles = Roles(names, table or TableOptions())
         clocks = (roles.time, roles.maybe_time)
         actions = roles.actions if keep_actions else []
         wanted = [k for k in (roles.time, *roles.states, *actions) if k is not None]
-        cells = {k: _Cells(roles.names[k], k in clocks) for k in wanted}
+        cells = {k: _Cells(roles.names[k], k in clocks, separator != ",") for k in wanted}
         episodes: list[str] = []
         lines = array("q")
         for row in rows:
@@ -71,9 +86,10 @@ def read_csv(path: Path, keep_actions: bool, table: TableOptions | None = None) 
                 continue  # an empty line, as editors leave at the end
             if len(row) != len(roles.names):
                 raise InputError(f"Line {rows.line_num} has {len(row)} cells, not {len(roles.names)}; repair it.")
-            episodes.append(row[roles.episode].strip())
+            identity = [row[k].strip() for k in roles.episode]
+            episodes.append(" / ".join(identity))
             lines.append(rows.line_num)
-            if not episodes[-1]:
+            if "" in identity:
                 raise InputError(f"Line {rows.line_num} has no episode; give every row one.")
             for k, column in cells.items():
                 column.add(row[k])
@@ -87,6 +103,29 @@ def read_csv(path: Path, keep_actions: bool, table: TableOptions | None = None) 
             [cells[k].column() for k in actions],
             lambda row: f"line {lines[row]}",
         )
+
+
+@contextlib.contextmanager
+def _decoding() -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise InputError("It is not written in UTF-8; save it as such (in a spreadsheet: CSV UTF-8).") from error
+
+
+def _separator(file: IO[str]) -> str:
+    """What separates the names in the first line."""
+    first = file.readline(_LONGEST_LINE)
+    file.seek(0)
+    return max(_SEPARATORS, key=lambda one: len(next(csv.reader([first], delimiter=one), [])))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def from_dataframe(frame: Any, keep_actions: bool, table: TableOptions) -> Trajectories:
@@ -120,7 +159,7 @@ def from_arrow(
 
     return assemble(
         roles,
-        _identities(table.column(roles.names[roles.episode]), roles.names[roles.episode]),
+        _as_numpy(identities(table, [roles.names[k] for k in roles.episode])),
         None if roles.time is None else columns([roles.time])[0],
         columns(roles.states),
         columns(roles.actions) if keep_actions else [],
@@ -128,18 +167,37 @@ def from_arrow(
     )
 
 
-def _identities(chunks: Any, name: str) -> np.ndarray:
+def identities(table: Any, names: list[str]) -> Any:
+    """An Arrow array of what tells the rows' episodes apart: one column, several together, or one value for all."""
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    columns = [_identity(table.column(name), name) for name in names]
+    if not columns:
+        return pa.array(np.zeros(table.num_rows, np.int8))
+    if len(columns) == 1:
+        return columns[0]
+    return compute.binary_join_element_wise(*(column.cast("string") for column in columns), " / ")  # type: ignore[attr-defined]
+
+
+def _identity(chunks: Any, name: str) -> Any:
     import pyarrow.types as types
 
     column = _joined(chunks)
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
         raise InputError(f"Row {row} of column {name!r} has no episode; give every row one.")
-    if types.is_dictionary(column.type):  # the number of a name does as well as the name
-        column = column.indices
     if types.is_nested(column.type):
         raise InputError(f"The column {name!r} holds {column.type}; give one value per row.")
-    return column.to_numpy(zero_copy_only=False)
+    return column
+
+
+def _as_numpy(column: Any) -> np.ndarray:
+    import pyarrow.types as types
+
+    if not types.is_dictionary(column.type):
+        return column.to_numpy(zero_copy_only=False)
+    return column.dictionary.to_numpy(zero_copy_only=False)[column.indices.to_numpy()]  # each name once in memory
 
 
 def _column(chunks: Any, name: str, clock: bool) -> Column:

@@ -1,0 +1,255 @@
+"""Columns become episodes: the same for CSV, Parquet and data frames. What they cannot become is refused here."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from ...errors import InputError
+from .._dataset import Trajectories
+from .._ids import are_ids, some_steps
+from ._columns import Column, Missing, Roles
+from ._layouts import offsets_from_ids
+
+_STEPS = ("step", "timestep", "steps", "frame", "frame_index")
+_WORDS = {
+    "ns": "nanos nanosecond nanoseconds nsec",
+    "us": "µs micros microsecond microseconds usec",
+    "ms": "millis millisecond milliseconds msec",
+    "s": "sec secs second seconds",
+    "min": "mins minute minutes",
+    "h": "hr hrs hour hours",
+    "d": "day days",
+}
+_UNITS = {word: unit for unit, words in _WORDS.items() for word in (unit, *words.split())}
+_UNIT = re.compile(rf"(?:^|[_\s.\-(\[])({'|'.join(_UNITS)})[)\]]?$")
+_MOST_NAMES = 100_000  # of episodes; of more than that nobody looks at one by its name
+_MOST_IDS = 4096  # numbers that an id may become
+_FEWEST_GROWING = 20  # transitions in which a column must grow before it is called a likely clock
+
+
+def assemble(
+    roles: Roles,
+    ids: np.ndarray,
+    time: Column | None,
+    states: list[Column],
+    actions: list[Column],
+    where: Callable[[int], str],
+) -> Trajectories:
+    """Episodes from columns; `where` says what a row is called in a message, such as "line 7"."""
+    order = _rows_together(ids)
+    if order is not None:
+        unordered = where
+        ids, where = ids[order], lambda row: unordered(int(order[row]))
+        time = time and replace(time, values=time.values[order])
+        states, actions = ([replace(one, values=one.values[order]) for one in many] for many in (states, actions))
+    offsets = offsets_from_ids(ids)
+    if time is None and roles.maybe_time is not None and len(states) > 1:
+        time = next(
+            (column for column in states if column.name == roles.names[roles.maybe_time] and _grows(column, offsets)),
+            None,
+        )
+        states = [column for column in states if column is not time]
+    if order is not None:
+        _refuse_or_warn_of_order(order, offsets, time, where)
+    _refuse_text([*([time] if time else []), *states, *actions], where)
+    if not roles.options.states:
+        _warn_of_clocks(states, offsets)
+    rows, offsets = _kept(roles.options.missing, [*([time] if time else []), *states, *actions], offsets, where)
+    times = None if time is None else time.values[:, 0]
+    if time is not None:
+        _refuse_standing_clock(time, rows, offsets, where)
+    if time is None and len(rows) < len(ids) and roles.options.missing == "drop":
+        times = np.arange(len(ids), dtype=np.float64)  # steps go on being counted over the rows that are dropped
+    states = [replace(column, values=column.values[rows]) for column in states]
+    states = [_one_hot(column) if column.name in roles.ids else column for column in states]
+    if not roles.options.states:
+        _refuse_ids(states, offsets)
+    single = all(column.single for column in states)
+    return Trajectories.from_flat(
+        np.concatenate([column.values for column in states], axis=1, dtype=np.float32 if single else np.float64),
+        offsets,
+        None if times is None else times[rows],
+        np.concatenate([column.values for column in actions], axis=1)[rows] if actions else None,
+        columns=[name for column in states for name in column.parts],
+        time_unit="" if time is None else _unit(time, roles.options.unit),
+        episode_names=_names(ids[rows[offsets[:-1]]]),
+    )
+
+
+def _names(ids: np.ndarray) -> list[str]:
+    """What the log calls its episodes; pieces of one that was split are numbered. None where they are 0, 1, 2, ..."""
+    if len(ids) > _MOST_NAMES or len(ids) == 1:
+        return []
+    names, seen = list(map(str, ids.tolist())), Counter[str]()
+    for k, name in enumerate(names):
+        seen[name] += 1
+        names[k] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return [] if names == [str(k) for k in range(len(names))] else names
+
+
+def _rows_together(ids: np.ndarray) -> np.ndarray | None:
+    """An order of the rows in which those of every episode are together, as they came; None where they are."""
+    begins = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+    if len(set(ids[begins].tolist())) == len(begins):
+        return None
+    _, first, which = np.unique(ids, return_index=True, return_inverse=True)
+    return np.argsort(first[which], kind="stable")
+
+
+def _refuse_or_warn_of_order(
+    order: np.ndarray, offsets: np.ndarray, time: Column | None, where: Callable[[int], str]
+) -> None:
+    """Logs of several robots come in turns, which a clock can tell from ids that are used again."""
+    apart = np.diff(order) != 1
+    apart[offsets[1:-1] - 1] = False
+    if time is None:
+        raise InputError(
+            f"The rows of an episode are not together: one goes on at {where(int(np.argmax(apart)) + 1)} after another "
+            "episode; name the clock (--time), or sort the rows by episode."
+        )
+    warnings.warn(
+        "The rows of different episodes take turns; those of each were put together, and its clock tells how far they "
+        "are apart. If the log uses a name for several episodes, name the columns that tell them apart (--episode).",
+        stacklevel=2,
+    )
+
+
+def _refuse_standing_clock(time: Column, rows: np.ndarray, offsets: np.ndarray, where: Callable[[int], str]) -> None:
+    values = time.values[rows, 0]
+    steps = np.diff(values)
+    steps[offsets[1:-1] - 1] = 1.0
+    if not (steps <= 0).any():
+        return
+    row = int(np.argmax(steps <= 0)) + 1
+    before, at = (
+        datetime.fromtimestamp(value, UTC).isoformat() if time.dates else f"{value:.15g}"
+        for value in values[[row - 1, row]].tolist()
+    )
+    raise InputError(
+        f"The clock {time.name!r} says {at} at {where(int(rows[row]))}, after {before} before it in the same episode; "
+        "sort the rows, remove those that stand twice, or name the columns that tell episodes apart (--episode)."
+    )
+
+
+def _one_hot(column: Column) -> Column:
+    ids = column.values
+    if ids.shape[1] != 1 or (ids != np.round(ids)).any() or ids.min() < 0 or ids.max() >= _MOST_IDS:
+        raise InputError(
+            f"The column {column.name!r} cannot be one-hot encoded: it must be one whole number from 0 to "
+            f"{_MOST_IDS - 1} per row; leave it out of --one-hot."
+        )
+    count = int(ids.max()) + 1
+    rows = np.zeros((len(ids), count), np.float32)
+    rows[np.arange(len(ids)), ids[:, 0].astype(np.int64)] = 1.0
+    labels = tuple(f"{column.name}={k}" for k in range(count))
+    return replace(column, values=rows, single=True, labels=labels)
+
+
+def _refuse_ids(states: list[Column], offsets: np.ndarray) -> None:
+    if len(states) == 1 and are_ids(*some_steps(states[0].values, offsets)):
+        name = shlex.quote(states[0].name)
+        raise InputError(
+            f"The column {states[0].name!r} holds ids: whole numbers, and those that follow each other in value do not "
+            f"in time. One-hot encode it (--one-hot {name}), or give what it stands for (row and column, say); if it "
+            f"does measure something, say so (--states {name})."
+        )
+
+
+def _refuse_text(columns: list[Column], where: Callable[[int], str]) -> None:
+    found = [(column.name, *column.text) for column in columns if column.text is not None]
+    if not found:
+        return
+    others = [name for name, _, cell in found if as_seconds(cell) is None]
+    clock = next((name for name, _, _ in found if name not in others), None)
+    way_out = f"leave {'it' if len(others) == 1 else 'them'} out (--drop {shlex.join(others or [str(clock)])})"
+    if clock is not None:
+        way_out = f"if {clock!r} is the clock, say so (--time {shlex.quote(clock)}); {'or ' * (not others)}{way_out}"
+    if len(found) == 1:
+        name, row, cell = found[0]
+        raise InputError(f"{where(row).capitalize()} has {cell!r} in column {name!r}, not a number; {way_out}.")
+    shown = ", ".join(f"{name!r} ({where(row)}: {cell!r})" for name, row, cell in found)
+    raise InputError(f"These columns hold text, not numbers: {shown}; {way_out}.")
+
+
+def as_seconds(cell: str) -> float | None:
+    """A date as seconds since 1970, of UTC where it says nothing else; None where it is none."""
+    try:
+        moment = datetime.fromisoformat(cell)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _warn_of_clocks(states: list[Column], offsets: np.ndarray) -> None:
+    if offsets[-1] - len(offsets) + 1 < _FEWEST_GROWING:
+        return
+    for column in states:
+        if column.values.shape[1] == 1 and _grows(column, offsets):
+            name = shlex.quote(column.name)
+            warnings.warn(
+                f"Column {column.name!r} only grows inside every episode, as a clock or a counter does, and is part of "
+                f"the state; give --time {name} if it is the clock, --drop {name} if it is no use, or "
+                "name the columns of the state (--states).",
+                stacklevel=2,
+            )
+
+
+def _grows(column: Column, offsets: np.ndarray) -> bool:
+    """Whether a column increases with every row of every episode."""
+    values = column.values[:, 0]
+    if column.text is not None or np.isnan(values).any() or len(values) < 2:
+        return False
+    steps = np.diff(values)
+    steps[offsets[1:-1] - 1] = 1.0
+    return bool((steps > 0).all())
+
+
+def _kept(
+    missing: Missing, columns: list[Column], offsets: np.ndarray, where: Callable[[int], str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rows to keep, and where episodes begin among them."""
+    gaps = {column.name: np.isnan(column.values) for column in columns}
+    bad = np.zeros(offsets[-1], dtype=bool)
+    for gap in gaps.values():
+        bad |= gap.any(axis=1)
+    if not bad.any():
+        return np.arange(len(bad)), offsets
+    if missing == "refuse":
+        count = sum(int(gap.sum()) for gap in gaps.values())
+        shown = ", ".join(f"{name!r} ({int(gap.sum())})" for name, gap in gaps.items() if gap.any())
+        raise InputError(
+            f"{count} value{' is' if count == 1 else 's are'} missing, in {shown}, first in "
+            f"{where(int(np.argmax(bad)))}; fill them, or choose --missing drop (leaves such rows out) or --missing "
+            "split (ends the episode there and begins another)."
+        )
+    rows = np.flatnonzero(~bad)
+    if len(rows) == 0:
+        raise InputError("Every row has a missing value; leave out the columns that are empty (--drop).")
+    episode = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[rows]
+    begins = np.diff(episode) > 0
+    if missing == "split":
+        begins |= np.diff(rows) > 1
+    return rows, np.concatenate([[0], np.flatnonzero(begins) + 1, [len(rows)]])
+
+
+def _unit(time: Column, given: str | None) -> str:
+    """The unit of a clock. Plain numbers of which nothing is known are seconds, as in the logs of ROS and LeRobot."""
+    if given is not None:
+        return "" if given in _STEPS else _UNITS.get(given, given)
+    plain = time.name.strip().lower()
+    if time.dates:
+        return "s"
+    if plain in _STEPS:
+        return ""
+    if found := _UNIT.search(plain):
+        return _UNITS[found[1]]
+    typical = float(np.nanmedian(np.abs(time.values)))  # of a clock that counts from 1970, its size tells the unit
+    return next((unit for unit, low in (("ms", 1e12), ("us", 1e15), ("ns", 1e18)) if low <= typical < 4.2 * low), "s")
