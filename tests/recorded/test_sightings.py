@@ -97,6 +97,12 @@ def test_noise_beside_a_wall_does_not_move_a_thing() -> None:
     assert correlation(seen[:, 1:3], positions[:, :1]) > 0.99
 
 
+def test_where_nothing_but_noise_is_seen_a_sentence_says_so() -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (60, 8, 8, 3)).astype(np.uint8)
+    with pytest.raises(ma.InputError, match="No state ever changes"):
+        ma.recorded_distance(sighted(ma.Trajectories.from_flat(noise)))
+
+
 @pytest.mark.parametrize("name", ["cliffwalking", pytest.param("keydoor-gridworld", marks=pytest.mark.slow)])
 def test_graphs_of_frames_are_nearly_those_of_states(name: str) -> None:
     seen, known = ma.get_task(f"{name}-pixels"), ma.get_task(name)

@@ -59,7 +59,8 @@ class Scene:
         pixels = (_averaged(frames) if self.noise.any() else frames) - self.background
         pixels -= np.maximum(np.minimum(pixels, self._limits), -self._limits)
         # Over the rows first, for all columns and channels: of two long products, the second is then a short one.
-        down = np.stack([np.ones(height, np.float32), _from_middle(height)]) @ pixels.reshape(count, height, -1)
+        rows = pixels.reshape(count, height, width * channels)
+        down = np.stack([np.ones(height, np.float32), _from_middle(height)]) @ rows
         across = np.stack([np.ones(width, np.float32), _from_middle(width)])
         found = np.einsum("nawc,bw->nabc", down.reshape(count, 2, width, channels), across)
         moments = np.stack([found[:, 0, 0], found[:, 1, 0], found[:, 0, 1]], axis=1)
@@ -118,7 +119,11 @@ class Sightings:
         sums = mixed[..., :1]
         least = _HIDDEN * np.maximum(self.sizes, _SAME * self.usual)[:, None]  # a thing that is hidden has no centroid
         places = mixed[..., 1:] / np.where(np.abs(sums) > least, sums, np.copysign(least / _HIDDEN, sums))
-        return np.column_stack([octaves, places.reshape(len(states), -1)]).astype(np.float32)
+        return np.column_stack([octaves, places.reshape(len(states), 2 * places.shape[1])]).astype(np.float32)
+
+    def scenes_of(self, seen: np.ndarray) -> list[Scene]:
+        """The still background of each of what is `seen`, rows (n, 1 + 2 things)."""
+        return [self.scenes[k] for k in self._level(seen[:, 0])]
 
     def _seen(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The octave of every frame, and its moments against the background of its level."""
@@ -178,9 +183,9 @@ def _from_middle(length: int) -> np.ndarray:
     return np.arange(length, dtype=np.float32) - length / 2
 
 
-def sighted(data: Trajectories) -> Trajectories:
+def sighted(data: Trajectories, how: Sightings | None = None) -> Trajectories:
     """The same episodes with a few numbers in place of every image."""
-    seen = Sightings.of(data)
+    seen = how or Sightings.of(data)
     rows = [row for block in row_blocks(data.states) for row in _in_threads(seen, block)]
     return Trajectories.from_flat(np.concatenate(rows), data.offsets, times=data.times)
 
@@ -206,7 +211,9 @@ def _mixtures(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     both = (np.einsum("nac,nad->cd", first, first) + np.einsum("nac,nad->cd", second, second)) / 2
     lagged = np.einsum("nac,nad->cd", first, second)
     variance, axes = np.linalg.eigh(both)
-    axes = axes[:, variance > _SAME * variance.max()] if variance.max() > 0 else axes[:, -1:]
+    if variance.max() <= 0:  # nothing ever stands out
+        return np.full((len(axes), 1), 1 / len(axes), np.float32)
+    axes = axes[:, variance > _SAME * variance.max()]
     memory, mixed = eigh(axes.T @ (lagged + lagged.T) @ axes / 2, axes.T @ both @ axes)
     found = axes @ mixed[:, np.argsort(-memory)]
     return (found / np.abs(found).sum(axis=0)).astype(np.float32)
