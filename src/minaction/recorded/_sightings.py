@@ -28,6 +28,7 @@ _BACKGROUND_FRAMES = 400
 _FRAMES_AT_A_TIME = 32
 _MIXED_ROWS = 20_000  # from which the mixtures of channels are found
 _NOISE = 4.0  # standard deviations of a pixel's noise: what differs by less does not count
+_FAINT = 0.1  # of what differs most in a frame: less is what compression leaves behind, in a film from a file
 _AVERAGED = 3  # pixels along each side, where there is noise
 _LAG = 16  # steps after which what is remembered tells things that move by themselves from each other
 _FEWEST_OF_LEVEL = 60  # frames, from which a background of their own is found
@@ -42,13 +43,18 @@ class Scene:
     """A still background, and what may differ from it."""
 
     background: np.ndarray  # (height, width, channels)
-    noise: np.ndarray  # (channels,)
+    noise: np.ndarray  # (channels,) by how much it differs by itself; where it does, pixels are averaged
+    faint: float  # what differs by less in all channels is no thing
 
     @classmethod
     def of(cls, frames: np.ndarray) -> Scene:
         """What most of `frames` (n, height, width, channels) show."""
-        found = cls(*_usual(frames))
-        return cls(*_usual(_averaged(frames))) if found.noise.any() else found
+        background, noise = _usual(frames)
+        if noise.any():
+            frames = _averaged(frames)
+            background, noise = _usual(frames)
+        most = np.median(np.abs(frames - background).max(axis=(1, 2, 3)))
+        return cls(background, noise, float(_FAINT * most))
 
     def moments(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """How much differs from the background, (n,), and the moments of it, (n, 3, channels).
@@ -57,7 +63,10 @@ class Scene:
         """
         count, height, width, channels = frames.shape
         pixels = (_averaged(frames) if self.noise.any() else frames) - self.background
-        pixels -= np.maximum(np.minimum(pixels, self._limits), -self._limits)
+        if self.noise.any():
+            pixels -= np.maximum(np.minimum(pixels, self._limits), -self._limits)
+        # All channels of a pixel or none: mixtures of channels can then tell things apart by their colours.
+        pixels *= (np.abs(pixels) > self.faint).any(axis=3, keepdims=True)
         # Over the rows first, for all columns and channels: of two long products, the second is then a short one.
         rows = pixels.reshape(count, height, width * channels)
         down = np.stack([np.ones(height, np.float32), _from_middle(height)]) @ rows
