@@ -1,9 +1,9 @@
 """Distances learned from frames beside those learned from the states that the frames show; see RESULTS.md.
 
-    python reproductions/pixels.py reproductions/results/pixels.json
+    python reproductions/pixels.py reproductions/results/pixels.json            # train, with the default objective
+    python reproductions/pixels.py reproductions/results/pixels.json --table
 
-Every task is trained twice with the default objective, on the same episodes and judged by the same truths: once as
-frames and once as states.
+Frames and states are of the same episodes, and judged by the same truths.
 """
 
 from __future__ import annotations
@@ -21,19 +21,14 @@ import tyro
 from minaction._files import atomic_write
 from minaction.objectives import make_objective
 from minaction.tasks import get_task
-from minaction.tasks._pixels import PixelTask
-from minaction.training import Finished, Training, train
+from minaction.training import Evaluated, Training, train
 
-MEDIUM, GIANT = (f"ogbench-pointmaze-{size}-navigate" for size in ("medium", "giant"))
+MAZES = [f"ogbench-pointmaze-{size}-navigate" for size in ("medium", "giant")]
+GRIDS = ["cliffwalking", "keydoor-gridworld", "noisy-gridworld"]
 TASKS = (
-    "cliffwalking-pixels",
-    "keydoor-gridworld-pixels",
-    "noisy-gridworld-pixels",
+    *(f"{grid}{seen}" for grid in GRIDS for seen in ("", "-pixels")),
     "noisy-gridworld-clean-pixels",
-    f"{MEDIUM}-pixels",
-    f"{MEDIUM}-distractor",
-    f"{GIANT}-pixels",
-    f"{GIANT}-distractor",
+    *(f"{maze}{seen}" for maze in MAZES for seen in ("", "-pixels", "-distractor")),
 )
 
 
@@ -42,50 +37,48 @@ class Options:
     """Train from frames and from states, and write how both agree with the truth."""
 
     out: tyro.conf.Positional[Path]
-    """The JSON file to write; one line for every training, added as it ends."""
+    """The JSON file to write: one line for every seed of every training, as of its latest evaluation."""
     only: tuple[str, ...] = TASKS
     """The tasks."""
-    seeds: int = 3
-    """Seeds per task."""
+    seeds: tuple[int, ...] = (0, 1, 2)
+    """Of the network, and of the data where every seed has its own."""
     steps: int | None = None
     """Number of gradient steps; the objective's own default if None."""
-    episodes: int | None = None
-    """Of a task's recording; its own default if None."""
-    states: bool = True
-    """Whether to train from states as well."""
+    episodes: int = 100
+    """Of a recording."""
     evaluations: int = 5
     """How many times to compare with the truth."""
+    table: bool = False
+    """Train nothing; print what the file says."""
 
 
-def trained(name: str, task: str, options: Options, episodes: int) -> Iterator[dict[str, Any]]:
-    """One line for each seed of the task `name`."""
-    seeds = range(options.seeds)
+def trained(name: str, options: Options) -> Iterator[list[dict[str, Any]]]:
+    """After every evaluation, one row for each seed of the task `name`."""
     began = time.perf_counter()
-    made_by = get_task(name)
-    fresh = made_by.fresh_data_per_seed
-    recordings = [made_by.trajectories(seed, episodes) for seed in (seeds if fresh else (0,))]
-    data = recordings if fresh else recordings * len(seeds)
-    truths = [made_by.truths()] * len(seeds)
+    task = get_task(name)
+    fresh = task.fresh_data_per_seed
+    recordings = [task.trajectories(seed, options.episodes) for seed in (options.seeds if fresh else (0,))]
+    data = recordings if fresh else recordings * len(options.seeds)
+    truths = [task.truths()] * len(options.seeds)
     made = time.perf_counter()
     objective = make_objective("pathdist")
     steps = options.steps or objective.default_steps
-    for event in train([Training(objective, data, steps, seeds, truths, options.evaluations, name)]):
-        if isinstance(event, Finished):
-            ended = time.perf_counter()
-            for seed in seeds:
-                mine = [one for one in event.results.evaluations if one.seed == seed and one.high is None]
-                yield {
-                    "task": task,
-                    "learned_from": name,
-                    "seed": seed,
+    for event in train([Training(objective, data, steps, options.seeds, truths, options.evaluations, name)]):
+        if isinstance(event, Evaluated):
+            yield [
+                {
+                    "task": name,
+                    "seed": found.seed,
+                    "step": event.step,
                     "steps": steps,
-                    "frames_recorded": data[seed].num_states,
+                    "recorded": recording.num_states,
                     "device": jax.devices()[0].device_kind,
                     "seconds_to_make": round(made - began, 1),
-                    "seconds_of_all_seeds": round(ended - made, 1),
-                    "steps_per_second": event.results.steps_per_second,
-                    "agreement": {one.truth: rounded(one.agreement) for one in mine},
+                    "seconds_of_all_seeds": round(time.perf_counter() - made, 1),
+                    "agreement": {one.truth: rounded(one.agreement) for one in found.evaluations if one.high is None},
                 }
+                for recording, found in zip(data, event.measurements, strict=True)
+            ]
 
 
 def rounded(agreement: Any) -> dict[str, float | None]:
@@ -93,23 +86,42 @@ def rounded(agreement: Any) -> dict[str, float | None]:
     return {name: None if value is None else round(value, 4) for name, value in agreement.items()}
 
 
+def write(out: Path, rows: list[dict[str, Any]]) -> None:
+    """One line for each row."""
+    with atomic_write(out, "w") as file:
+        file.write("[\n" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows) + "\n]\n")
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Mean, least and greatest over the seeds, in Markdown."""
+    lines = ["| task | truth | seeds | steps | Pearson | Ratio CV | mean ratio | error |", "| --- " * 8 + "|"]
+    for name in dict.fromkeys(row["task"] for row in rows):
+        of_task = [row for row in rows if row["task"] == name]
+        for truth in of_task[0]["agreement"]:
+            found = [row["agreement"][truth] for row in of_task]
+            cells = [
+                f"{sum(values) / len(values):.4f} ({min(values):.4f}–{max(values):.4f})"
+                for values in ([one[of] for one in found] for of in ("pearson", "ratio_cv"))
+            ]
+            for of in ("mean_ratio", "mean_absolute_error"):
+                cells.append(f"{sum(one[of] for one in found) / len(found):.2f}")
+            seeds = ", ".join(str(row["seed"]) for row in of_task)
+            lines.append(f"| {name} | {truth} | {seeds} | {of_task[0]['step']:,} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def main(options: Options) -> None:
-    """Train everything; what is written after every task is complete."""
-    lines: list[str] = []
-    of_states: set[str] = set()
+    """Train everything; what is written is complete after every evaluation."""
+    if options.table:
+        print(table(json.loads(options.out.read_text())))
+        return
+    done: list[dict[str, Any]] = []
     for name in options.only:
-        task = get_task(name)
-        assert isinstance(task, PixelTask)
-        episodes = options.episodes or task.default_episodes
-        names = [name] if task.base.name in of_states or not options.states else [name, task.base.name]
-        of_states.add(task.base.name)
-        for learned_from in names:
-            for row in trained(learned_from, name, options, episodes):
-                lines.append(json.dumps(row, separators=(",", ":")))
-                first = next(iter(row["agreement"].items()))
-                print(learned_from, row["seed"], first[0], first[1]["pearson"], row["seconds_of_all_seeds"], flush=True)
-            with atomic_write(options.out, "w") as file:
-                file.write("[\n" + ",\n".join(lines) + "\n]\n")
+        rows: list[dict[str, Any]] = []
+        for rows in trained(name, options):
+            write(options.out, done + rows)
+            print(rows[0]["step"], rows[0]["seconds_of_all_seeds"], table(rows).splitlines()[2], flush=True)
+        done += rows
 
 
 if __name__ == "__main__":

@@ -8,10 +8,11 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import KDTree
 
+from ._image_axes import is_image
 from ._mapped import read_rows
 from .trajectories import Trajectories
 
-_MOST_STATES, _MOST_NUMBERS = 16_000, 250_000  # of a sample: 1 MB of float32 at most
+_MOST_STATES, _MOST_BYTES = 16_000, 1_000_000  # of a sample
 _GLANCE, _GLANCE_NUMBERS = 40_000, 10_000_000
 _CLOSE = 0.95  # of the recorded states that are not in the sample are not further from it than `spacing`
 _NEVER = 1e-3  # of its range: the typical change of an input that changes in no episode, such as a task number
@@ -26,6 +27,7 @@ class Coverage:
 
     In states of many numbers an unusual combination of fast ones is lost among their changes in a step. So distances
     are also measured with every input divided by its standard deviation over the sample, and the larger one counts.
+    All pixels of images share one unit: most of them hardly ever change, and by a level or two if they do.
     """
 
     states: np.ndarray  # (m, *shape), as recorded
@@ -42,7 +44,7 @@ class Coverage:
         seen = read_rows(data.states, rows)
         _, first = np.unique(flat(seen), axis=0, return_index=True)
         seen = seen[np.sort(first)]  # in the order in which they were drawn
-        most = max(2, min(_MOST_STATES, _MOST_NUMBERS // int(np.prod(data.state_shape))))
+        most = max(2, min(_MOST_STATES, _MOST_BYTES // seen[:1].nbytes))
         unit, step = _typical_step(data, rows)
         sample = cls(seen[:most], unit, step, 0.0)
         beside = sample.away(seen[most : most + 1_000])
@@ -75,7 +77,7 @@ class Coverage:
         """The same sample in standard deviations; 1 is how far recorded states are from the others of the sample."""
         rows = flat(self.states)
         spread = rows.std(axis=0)
-        unit = np.where(spread > 0, spread, self.unit)
+        unit = _shared(np.where(spread > 0, spread, self.unit), self.states.shape[1:])
         alone = KDTree(rows / unit).query(rows[:1_000] / unit, 2)[0][:, 1]
         return Coverage(self.states, unit, float(np.quantile(alone, _CLOSE)) or 1.0, 0.0)
 
@@ -97,5 +99,11 @@ def _typical_step(data: Trajectories, rows: np.ndarray) -> tuple[np.ndarray, flo
     unit = np.array([np.median(column[column > 0]) if (column > 0).any() else 0.0 for column in change.T])
     spread = np.ptp(before, axis=0)
     unit = np.where(unit > 0, unit, _NEVER * np.where(spread > 0, spread, np.maximum(np.abs(before[:1]).max(0), 1.0)))
+    unit = _shared(unit, data.state_shape)
     lengths = np.linalg.norm(change / unit, axis=1)
     return unit, float(np.median(lengths[lengths > 0])) if (lengths > 0).any() else 1.0
+
+
+def _shared(unit: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """One unit for all pixels of images, and for all other states their own."""
+    return np.full_like(unit, np.sqrt((unit**2).mean())) if is_image(shape) else unit

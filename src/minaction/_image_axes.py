@@ -36,3 +36,10 @@ def images_of(states: np.ndarray) -> np.ndarray:
     """States as (n, height, width, channels)."""
     order, merged = arrangement(states.shape[1:])
     return states.transpose(0, *(axis + 1 for axis in order)).reshape(len(states), *merged)
+
+
+def states_of(images: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Images (n, height, width, channels) as states (n, *shape): the inverse of `images_of`."""
+    order, _ = arrangement(shape)
+    apart = images.reshape(len(images), *(shape[axis] for axis in order))
+    return apart.transpose(0, *(axis + 1 for axis in np.argsort(order)))

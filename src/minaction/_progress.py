@@ -23,7 +23,7 @@ class _SpeedColumn(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text("compiling" if speed is None else f"{speed:,.0f} steps/s", style="cyan")
+        return Text("compiling" if speed is None else _per_second(speed), style="cyan")
 
 
 @contextlib.contextmanager
@@ -92,8 +92,13 @@ def _line_printer(console: Console, steps: int, label: str) -> Show:
             return
         last = now
         speed = (step - first_step) / (now - began) if now > began else 0.0
+        fast = f", {_per_second(speed)}" if speed else ""
         left = f", {(steps - step) / speed:,.0f} s left" if speed and step < steps else ""
-        text = f"{label}: {step:,}/{steps:,} steps, {speed:,.0f} steps/s{left}, {note}"
+        text = f"{label}: {step:,}/{steps:,} steps{fast}{left}, {note}"
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     return show
+
+
+def _per_second(speed: float) -> str:
+    return f"{speed:,.0f} steps/s" if speed >= 10 else f"{speed:.2g} steps/s"

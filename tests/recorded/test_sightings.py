@@ -97,6 +97,23 @@ def test_noise_beside_a_wall_does_not_move_a_thing() -> None:
     assert correlation(seen[:, 1:3], positions[:, :1]) > 0.99
 
 
+def test_what_compression_leaves_behind_is_no_thing() -> None:
+    """A film from a file: patches of the background are a few levels off, for many frames together."""
+    places, random = wander(1500, 0.2, 0), np.random.default_rng(0)
+    patches = random.integers(-4, 5, (15, 8, 8, 1)) * (random.random((15, 8, 8, 1)) < 0.3)
+    patches = patches.repeat(100, axis=0).repeat(8, axis=1).repeat(8, axis=2)
+    frames = np.clip(Camera(MAZE).frames(places) + patches, 0, 255).astype(np.uint8)
+    seen = sighted(ma.Trajectories.from_flat(frames)).states
+    assert (seen[:, 0] == 0).all()
+    assert correlation(seen[:, 1:3], places) > 0.999
+
+
+def test_where_nothing_but_noise_is_seen_a_sentence_says_so() -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (60, 8, 8, 3)).astype(np.uint8)
+    with pytest.raises(ma.InputError, match="No state ever changes"):
+        ma.recorded_distance(sighted(ma.Trajectories.from_flat(noise)))
+
+
 @pytest.mark.parametrize("name", ["cliffwalking", pytest.param("keydoor-gridworld", marks=pytest.mark.slow)])
 def test_graphs_of_frames_are_nearly_those_of_states(name: str) -> None:
     seen, known = ma.get_task(f"{name}-pixels"), ma.get_task(name)

@@ -22,7 +22,7 @@ from .._distance import Distance
 from .._image_axes import is_image
 from ..encoders import MLP, Encoder
 from ..quasimetrics._pairs import distances_both_ways
-from ..recorded import recorded_distance, sighted
+from ..recorded import Sightings, drawn, recorded_distance, sighted
 from ..trajectories import Trajectories
 from ._base import Objective, Terms
 from ._paths import Paths, least_lengths, shortest_paths
@@ -153,13 +153,17 @@ class PathDist(Objective):
         return (progress - begin) / (ends[cycle] - begin)
 
     def tables(self, data: Trajectories) -> PathTables:
-        images = is_image(data.state_shape)
-        graph = recorded_distance(sighted(data) if images else data)
-        unseen = graph.unseen[:0] if images else graph.unseen  # nobody can draw what was not seen
-        paths = shortest_paths(graph, unseen, data.num_states, self.landmarks, self.nodes)
+        if is_image(data.state_shape):
+            how = Sightings.of(data)
+            graph = recorded_distance(sighted(data, how))
+            unseen = drawn(how, graph, data, self.nodes)
+            known = how(unseen)
+        else:
+            graph = recorded_distance(data)
+            unseen = known = graph.unseen
+        paths = shortest_paths(graph, known, data.num_states, self.landmarks, self.nodes)
         step_time = np.asarray(graph.typical_time / graph.steps, np.float32)
-        more = data.states[:0] if images else unseen
-        return PathTables(EpisodeTable.of(data), paths, step_time, more)  # type: ignore[arg-type]
+        return PathTables(EpisodeTable.of(data), paths, step_time, unseen)  # type: ignore[arg-type]
 
     def more_states(self, tables: PathTables) -> np.ndarray | None:
         return np.asarray(tables.unseen) if len(tables.unseen) else None

@@ -28,6 +28,7 @@ _BACKGROUND_FRAMES = 400
 _FRAMES_AT_A_TIME = 32
 _MIXED_ROWS = 20_000  # from which the mixtures of channels are found
 _NOISE = 4.0  # standard deviations of a pixel's noise: what differs by less does not count
+_FAINT = 0.1  # of what differs most in a frame: less is what compression leaves behind, in a film from a file
 _AVERAGED = 3  # pixels along each side, where there is noise
 _LAG = 16  # steps after which what is remembered tells things that move by themselves from each other
 _FEWEST_OF_LEVEL = 60  # frames, from which a background of their own is found
@@ -42,13 +43,18 @@ class Scene:
     """A still background, and what may differ from it."""
 
     background: np.ndarray  # (height, width, channels)
-    noise: np.ndarray  # (channels,)
+    noise: np.ndarray  # (channels,) by how much it differs by itself; where it does, pixels are averaged
+    faint: float  # what differs by less in all channels is no thing
 
     @classmethod
     def of(cls, frames: np.ndarray) -> Scene:
         """What most of `frames` (n, height, width, channels) show."""
-        found = cls(*_usual(frames))
-        return cls(*_usual(_averaged(frames))) if found.noise.any() else found
+        background, noise = _usual(frames)
+        if noise.any():
+            frames = _averaged(frames)
+            background, noise = _usual(frames)
+        most = np.median(np.abs(frames - background).max(axis=(1, 2, 3)))
+        return cls(background, noise, float(_FAINT * most))
 
     def moments(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """How much differs from the background, (n,), and the moments of it, (n, 3, channels).
@@ -57,9 +63,13 @@ class Scene:
         """
         count, height, width, channels = frames.shape
         pixels = (_averaged(frames) if self.noise.any() else frames) - self.background
-        pixels -= np.maximum(np.minimum(pixels, self._limits), -self._limits)
+        if self.noise.any():
+            pixels -= np.maximum(np.minimum(pixels, self._limits), -self._limits)
+        # All channels of a pixel or none: mixtures of channels can then tell things apart by their colours.
+        pixels *= (np.abs(pixels) > self.faint).any(axis=3, keepdims=True)
         # Over the rows first, for all columns and channels: of two long products, the second is then a short one.
-        down = np.stack([np.ones(height, np.float32), _from_middle(height)]) @ pixels.reshape(count, height, -1)
+        rows = pixels.reshape(count, height, width * channels)
+        down = np.stack([np.ones(height, np.float32), _from_middle(height)]) @ rows
         across = np.stack([np.ones(width, np.float32), _from_middle(width)])
         found = np.einsum("nawc,bw->nabc", down.reshape(count, 2, width, channels), across)
         moments = np.stack([found[:, 0, 0], found[:, 1, 0], found[:, 0, 1]], axis=1)
@@ -118,7 +128,11 @@ class Sightings:
         sums = mixed[..., :1]
         least = _HIDDEN * np.maximum(self.sizes, _SAME * self.usual)[:, None]  # a thing that is hidden has no centroid
         places = mixed[..., 1:] / np.where(np.abs(sums) > least, sums, np.copysign(least / _HIDDEN, sums))
-        return np.column_stack([octaves, places.reshape(len(states), -1)]).astype(np.float32)
+        return np.column_stack([octaves, places.reshape(len(states), 2 * places.shape[1])]).astype(np.float32)
+
+    def scenes_of(self, seen: np.ndarray) -> list[Scene]:
+        """The still background of each of what is `seen`, rows (n, 1 + 2 things)."""
+        return [self.scenes[k] for k in self._level(seen[:, 0])]
 
     def _seen(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The octave of every frame, and its moments against the background of its level."""
@@ -178,9 +192,9 @@ def _from_middle(length: int) -> np.ndarray:
     return np.arange(length, dtype=np.float32) - length / 2
 
 
-def sighted(data: Trajectories) -> Trajectories:
+def sighted(data: Trajectories, how: Sightings | None = None) -> Trajectories:
     """The same episodes with a few numbers in place of every image."""
-    seen = Sightings.of(data)
+    seen = how or Sightings.of(data)
     rows = [row for block in row_blocks(data.states) for row in _in_threads(seen, block)]
     return Trajectories.from_flat(np.concatenate(rows), data.offsets, times=data.times)
 
@@ -206,7 +220,9 @@ def _mixtures(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     both = (np.einsum("nac,nad->cd", first, first) + np.einsum("nac,nad->cd", second, second)) / 2
     lagged = np.einsum("nac,nad->cd", first, second)
     variance, axes = np.linalg.eigh(both)
-    axes = axes[:, variance > _SAME * variance.max()] if variance.max() > 0 else axes[:, -1:]
+    if variance.max() <= 0:  # nothing ever stands out
+        return np.full((len(axes), 1), 1 / len(axes), np.float32)
+    axes = axes[:, variance > _SAME * variance.max()]
     memory, mixed = eigh(axes.T @ (lagged + lagged.T) @ axes / 2, axes.T @ both @ axes)
     found = axes @ mixed[:, np.argsort(-memory)]
     return (found / np.abs(found).sum(axis=0)).astype(np.float32)

@@ -29,14 +29,15 @@ class Distance:
 
     For example
       minaction distance runs/cliffwalking-maddist --from 0 1 --to 1 0.667
+      minaction distance runs/clips-pathdist --from here.png --to clips/3.mp4 120
     """
 
     run: Positional[Path]
     """Folder of a run, or a model file."""
-    source: Annotated[tuple[float, ...], arg(name="from", metavar="NUMBER ...")]
-    """The state to start from."""
-    target: Annotated[tuple[float, ...], arg(name="to", metavar="NUMBER ...")]
-    """The state to reach."""
+    source: Annotated[tuple[str, ...], arg(name="from", metavar="NUMBER ...")]
+    """The state to start from: numbers, a picture, or a video and the number of a frame, counted from 0."""
+    target: Annotated[tuple[str, ...], arg(name="to", metavar="NUMBER ...")]
+    """The state to reach, likewise."""
 
 
 @dataclass(frozen=True)

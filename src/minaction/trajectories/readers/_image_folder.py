@@ -29,10 +29,11 @@ def read_image_folder(path: Path, resize: Size | None, memory_map: bool) -> Traj
         raise InputError(
             f"{path} holds pictures as well as folders of them; give one folder for each episode, or a single folder."
         )
-    return decoded(path, [here] if here else folders, _frame, resize, memory_map)
+    return decoded(path, [here] if here else folders, frames_of, resize, memory_map)
 
 
-def _frame(file: Path, resize: Size | None) -> Iterator[np.ndarray]:
+def frames_of(file: Path, resize: Size | None) -> Iterator[np.ndarray]:
+    """The picture in a file, RGB or grey, as the only frame."""
     from PIL import Image
 
     with parsing(file, "a picture"), Image.open(file, formats=_FORMATS) as image:

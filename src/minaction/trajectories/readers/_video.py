@@ -33,11 +33,12 @@ def read_video(path: Path, resize: Size | None, memory_map: bool) -> Trajectorie
     except ImportError:
         raise MissingExtra(f"Reading {path}", "video") from None
     return decoded(
-        path, [[file] for file in (video_files(path) if path.is_dir() else [path])], _frames, resize, memory_map
+        path, [[file] for file in (video_files(path) if path.is_dir() else [path])], frames_of, resize, memory_map
     )
 
 
-def _frames(file: Path, resize: Size | None) -> Iterator[np.ndarray]:
+def frames_of(file: Path, resize: Size | None) -> Iterator[np.ndarray]:
+    """The frames of a video one after the other, in RGB; one that was cut off is refused at its end."""
     import av
     from av.video.reformatter import Interpolation
 
