@@ -111,3 +111,23 @@ def test_plain_python_finds_the_times_that_scipy_finds() -> None:
     for goal in range(0, count, 50):
         goals = np.array([goal, goal + 1])
         assert with_scipy._shortest(goals).tolist() == plain._shortest(goals).tolist()
+
+
+def test_a_badly_joined_node_does_not_send_a_state_to_and_fro() -> None:
+    """Nodes on a line towards the goal at 10; but from the one at 2 edges only lead back to 0, and a long way round."""
+    places = np.arange(11.0)
+    before, after = np.array([1, *range(3, 10), 2, 0]), np.array([2, *range(4, 11), 0, 10])
+    cost = np.array([*[1.0] * 9, 20.0])
+    graph = csr_array((cost, (before, after)), shape=(11, 11))
+    line = (places[:, None].astype(np.float32), graph, np.array([True]), np.array([False]), np.ones(1), 1.0, False)
+    goal = np.array([10.0], np.float32)
+
+    def walked(roadmap: Roadmap) -> list[float]:
+        at = [2.1]
+        for _ in range(5):
+            subgoal = float(roadmap.way(np.array(at[-1:], np.float32), goal, 1.0).subgoal[0])
+            at.append(at[-1] + np.sign(subgoal - at[-1]))
+        return at
+
+    assert walked(Roadmap(*line, straight_time=1.0))[-1] == pytest.approx(7.1)
+    assert min(walked(Roadmap(*line))) < 2  # by the nearest node alone

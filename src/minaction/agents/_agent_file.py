@@ -18,6 +18,7 @@ from .._trees import named_leaves, with_named_leaves
 from .._units import Units
 from ..encoders._inputs import no_statistics
 from ..errors import InputError
+from ..runtimes._agent_file import roadmap_numbers
 from ._actions import Actions
 from ._policy import PolicyArchitecture
 from ._roadmap import Roadmap
@@ -49,6 +50,7 @@ def contents_of(agent: Agent) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         "lookahead": agent.lookahead,
         "move_time": None if agent.roadmap is None else agent.roadmap.move_time,
         "repeats": agent.roadmap is not None and agent.roadmap.repeats,
+        "straight_time": None if agent.roadmap is None else agent.roadmap.straight_time,
     }
     flat = {f"{part}.{name}": np.asarray(array) for part, arrays in parts.items() for name, array in arrays.items()}
     return flat, described
@@ -94,4 +96,4 @@ def _roadmap(parts: dict[str, dict[str, np.ndarray]], header: dict[str, Any]) ->
     graph = csr_array((edges["data"], edges["indices"], edges["indptr"]), shape=(count, count))
     graph.check_format()
     arrays = {name: nodes[name] for name in _NODES}
-    return Roadmap(**arrays, graph=graph, move_time=float(header["move_time"]), repeats=bool(header["repeats"]))
+    return Roadmap(**arrays, graph=graph, **roadmap_numbers(header))

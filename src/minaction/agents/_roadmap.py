@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +39,7 @@ class Roadmap(runtime.Roadmap):
             recorded.unit,
             recorded.typical_time,
             recorded.repeats,
+            recorded.straight_time,
         )
 
     def measured(self, distance: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Roadmap:
@@ -56,7 +57,7 @@ class Roadmap(runtime.Roadmap):
         cost = np.maximum(distance(self.states[start], self.states[end]), 1e-6)  # SciPy reads a zero as "no edge"
         keys, first = np.unique(start.astype(np.int64) * len(self.states) + end, return_index=True)
         graph = csr_array((cost[first], (keys // len(self.states), keys % len(self.states))), shape=self.graph.shape)
-        return Roadmap(self.states, graph, self.counts, self.must_agree, self.unit, self.move_time, self.repeats)
+        return replace(self, graph=graph)
 
     def _shortest(self, nodes: np.ndarray) -> np.ndarray:
         return dijkstra(self._reversed, indices=nodes, min_only=True)

@@ -75,6 +75,12 @@ class RecordedDistance:
         return self._built.tick
 
     @property
+    def straight_time(self) -> float | None:
+        """The duration of a typical change in the direction of the fastest recorded pace; None where moves are not free."""
+        norm = self._built.norm
+        return None if norm is None else float(1 / norm.pace.max())
+
+    @property
     def unit(self) -> np.ndarray:
         """The typical change in a move of every input that counts for nearness (`counts`)."""
         return self._built.nearness.unit

@@ -78,4 +78,14 @@ def stored_agent(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
 
 def _roadmap(parts: dict[str, dict[str, np.ndarray]], header: Mapping[str, Any]) -> Roadmap:
     nodes, edges = parts["roadmap"], Edges(*(parts["graph"][name] for name in Edges._fields))
-    return Roadmap(graph=edges, move_time=float(header["move_time"]), repeats=bool(header["repeats"]), **nodes)
+    return Roadmap(graph=edges, **nodes, **roadmap_numbers(header))
+
+
+def roadmap_numbers(header: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file's header says of its roadmap; files of older versions do not tell the straight time."""
+    straight = header.get("straight_time")
+    return {
+        "move_time": float(header["move_time"]),
+        "repeats": bool(header["repeats"]),
+        "straight_time": None if straight is None else float(straight),
+    }

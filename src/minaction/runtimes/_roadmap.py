@@ -13,6 +13,7 @@ import numpy as np
 _APART = 1e6  # between states that differ in an input that must agree: as good as infinitely far
 _DOORS = 8  # nodes near a state by which it may join the graph
 _BESIDE = 0.5  # typical moves further away than the nearest of them
+_FREE_DOORS = 64  # where moves are free, as for `RecordedDistance`
 _WIDE_DOORS, _WIDE = 512, 10.0
 _GOALS_REMEMBERED = 16
 
@@ -49,7 +50,14 @@ class Roadmap:
     unit: np.ndarray  # (k,)
     move_time: float
     repeats: bool  # whether nodes are all the states there are, as in a grid; else a policy finds its way between them
-    _fields: OrderedDict[bytes, np.ndarray] = field(default_factory=OrderedDict, init=False, repr=False)
+    straight_time: float | None = None
+    """The time of a typical move straight ahead at the fastest recorded pace; None where moves are not free.
+
+    To join the graph must not cost more than its edges, nor depend on a single node, of which a thin sample joins some
+    badly: else the way from one place leads back to another, from which it leads forth again (half of the episodes of
+    two tasks in OGBench's giant maze; none since).
+    """
+    _fields: OrderedDict[bytes, tuple[float, np.ndarray]] = field(default_factory=OrderedDict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         times, nodes, begins = self.graph.data, self.graph.indices, self.graph.indptr
@@ -61,14 +69,14 @@ class Roadmap:
 
     def way(self, state: np.ndarray, goal: np.ndarray, lookahead: float) -> Way:
         """The way from `state` to `goal`, both (D,): the subgoal lies `lookahead` ahead on the shortest path."""
-        goal_away, goal_door = self._doors(goal)
-        away, door = self._doors(state)
-        times = self._times_to(goal_door)
+        goal_away, times = self._times_to(goal)
+        away, door = self._entries(state)
         if np.isinf(times[door]).all() and not self.repeats:  # to where an episode began nothing may lead
-            (away, door), times = self._doors(state, wide=True), self._times_to(self._doors(goal, wide=True)[1])
-        total = away * self.move_time + times[door]
+            (away, door), (_, times) = self._doors(state, _WIDE_DOORS, _WIDE), self._times_to(goal, wide=True)
+        pace = self.move_time if self.straight_time is None else self.straight_time
+        total = away * pace + times[door]
         best = int(np.argmin(total))
-        off_road, goal_off_road = (float(far[0]) if far[0] < _APART / 2 else np.inf for far in (away, goal_away))
+        off_road, goal_off_road = (float(far) if far < _APART / 2 else np.inf for far in (away[0], goal_away))
         remaining = float(total[best])
         if not np.isfinite(remaining) or np.isinf(off_road) or np.isinf(goal_off_road):
             return Way(goal, np.inf, off_road, goal_off_road)
@@ -103,11 +111,15 @@ class Roadmap:
             node = int(following[np.lexsort((after, self.graph.data[edges] + after))[0]])
         return node
 
-    def _times_to(self, nodes: np.ndarray) -> np.ndarray:
-        """The time from every node to the nearest of `nodes`, (n,); those to the last few goals are remembered."""
-        key = nodes.tobytes()
+    def _times_to(self, goal: np.ndarray, wide: bool = False) -> tuple[float, np.ndarray]:
+        """How far `goal` (D,) is from the nearest node, and the time from every node (n,) to those beside it.
+
+        Those of the last few goals are remembered.
+        """
+        key = bytes([wide]) + goal.tobytes()
         if key not in self._fields:
-            self._fields[key] = self._shortest(nodes)
+            away, doors = self._doors(goal, _WIDE_DOORS, _WIDE) if wide else self._doors(goal)
+            self._fields[key] = float(away[0]), self._shortest(doors)
             if len(self._fields) > _GOALS_REMEMBERED:
                 self._fields.popitem(last=False)
         return self._fields[key]
@@ -139,9 +151,14 @@ class Roadmap:
         begins = [0, *np.cumsum(arriving).tolist()]
         return begins, leaving[order].tolist(), self.graph.data[order].astype(np.float64).tolist()
 
-    def _doors(self, state: np.ndarray, wide: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """The nodes beside a state, nearest first, and how far away they are; if `wide`, also those a few moves off."""
-        most, further = (_WIDE_DOORS, _WIDE) if wide else (_DOORS, _BESIDE)
+    def _entries(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The nodes by which a state may join the graph, nearest first, and how far away they are."""
+        if self.repeats or self.straight_time is None:
+            return self._doors(state)
+        return self._doors(state, _FREE_DOORS, _WIDE)
+
+    def _doors(self, state: np.ndarray, most: int = _DOORS, further: float = _BESIDE) -> tuple[np.ndarray, np.ndarray]:
+        """The nodes beside a state, at most so many and so much further away than the nearest; and how far they are."""
         away = self._away(state)
         # No further: there may be a wall, or a step that leads one way only.
         beside = np.flatnonzero(away <= away.min() + further)
