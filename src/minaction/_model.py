@@ -84,7 +84,7 @@ class DistanceModel:
         self.health = health
         self.recorded = recorded
         self.agreement = agreement or {}
-        self._format = StateFormat(self.state_shape, self.state_dtype, self.units)
+        self._format = StateFormat(self.state_shape, self.state_dtype, self.units, self.columns)
         note_process()
         keep_compiled_programs()
 
@@ -171,7 +171,7 @@ class DistanceModel:
         candidates = recorded.states if isinstance(recorded, Trajectories) else self._format.as_rows(recorded)
         if len(candidates) == 0:
             raise InputError("There is no recorded state to choose a subgoal from; give at least one.")
-        here, there = np.asarray(state)[None], np.asarray(goal)[None]
+        here, there = (np.asarray(self._format.by_name(one)).reshape(1, *self.state_shape) for one in (state, goal))
         longer = np.maximum(self.pairwise(here, candidates)[0], self.pairwise(candidates, there)[:, 0])
         return np.asarray(candidates[int(np.argmin(longer))])
 
@@ -193,9 +193,9 @@ class DistanceModel:
         """
         if isinstance(goals, Trajectories):
             goals = goals.states[goals.offsets[1:] - 1]
-        given = np.asarray(states)
+        given, aims = (np.asarray(self._format.by_name(one)) for one in (states, goals))
         lead = self._format.leading(self._format.as_array(given))
-        targets = self._embed_rows(np.asarray(goals).reshape(-1, *np.shape(goals)[-len(self.state_shape) :]))
+        targets = self._embed_rows(aims.reshape(-1, *aims.shape[-len(self.state_shape) :]))
         if len(targets) == 0:
             raise InputError("There is no goal; give at least one state.")
         sources = self._embed_rows(given.reshape(-1, *self.state_shape))
@@ -250,8 +250,9 @@ class DistanceModel:
         """
         if self.recorded is None:
             raise InputError("This model's file has no sample of what was recorded; train it again with this version.")
-        lead = self._format.leading(self._format.as_array(states))
-        return self.recorded(np.asarray(states).reshape(-1, *self.state_shape)).reshape(lead)
+        given = np.asarray(self._format.by_name(states))
+        lead = self._format.leading(self._format.as_array(given))
+        return self.recorded(given.reshape(-1, *self.state_shape)).reshape(lead)
 
     # ---------------------------------------------------------------- files
 

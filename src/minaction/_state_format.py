@@ -25,6 +25,7 @@ class StateFormat:
     shape: tuple[int, ...]
     dtype: str = "float32"
     units: Units = ORDINARY
+    columns: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return shape_in_words(self.shape)
@@ -36,7 +37,7 @@ class StateFormat:
         """
         warn_if_forked()
         try:
-            states = self._as_recorded(values)
+            states = self._as_recorded(self.by_name(values))
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"States must be numbers in a rectangular array ({error}).") from None
         if states.ndim < len(self.shape) or states.shape[states.ndim - len(self.shape) :] != self.shape:
@@ -52,10 +53,19 @@ class StateFormat:
 
     def as_rows(self, values: ArrayLike) -> np.ndarray:
         """`values` as an array (n, *shape); their type is checked when they are embedded."""
-        states = np.asarray(values)
+        states = np.asarray(self.by_name(values))
         if states.ndim != 1 + len(self.shape):
             raise InputError(f"Give an array of states of {self} each, not of shape {states.shape}.")
         return states
+
+    def by_name(self, values: Any) -> Any:
+        """Of a data frame the columns of the recording, in its order; anything else as it is."""
+        names = getattr(values, "columns", None)
+        if names is None or not self.columns or not any(name in self.columns for name in names):
+            return values
+        if missing := [name for name in self.columns if name not in names]:
+            raise InputError(f"The data frame lacks {', '.join(map(repr, missing))}, which a state of this model has.")
+        return values[list(self.columns)]
 
     def leading(self, states: jax.Array | np.ndarray) -> tuple[int, ...]:
         """The leading axes of states (..., *shape)."""

@@ -163,3 +163,63 @@ def test_answers_name_the_episodes_of_the_log_and_doubts_about_the_model(
     assert "run-19" in (tmp_path / "run" / "report.html").read_text()
     assert main(["distance", "run", "--from", "1", "2", "--to", "1"]) == 2
     assert "has 1 numbers (x), but --from gives 2" in capsys.readouterr().err
+
+
+def frame(**more: Any) -> Any:
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame({"episode": [1] * 4 + [2] * 4, "x": X * 2, "y": X[::-1] * 2, **more})
+
+
+def test_a_nameless_index_of_dates_is_the_clock() -> None:
+    pandas = pytest.importorskip("pandas")
+    dated = frame().set_index(pandas.date_range("2024-01-01", periods=8, freq="2s"))
+    data = ma.Trajectories.from_dataframe(dated)
+    assert data.time_unit == "s"
+    assert data.columns == ("x", "y")
+    assert data.durations.tolist() == [6.0, 6.0]
+    assert ma.Trajectories.from_dataframe(frame()).times is None  # a nameless index of numbers counts rows
+
+
+def test_durations_are_seconds() -> None:
+    pandas = pytest.importorskip("pandas")
+    since = pandas.to_timedelta([0, 10, 20, 40] * 2, "ms")
+    data = ma.Trajectories.from_dataframe(frame(since=since), time="since")
+    assert data.time_unit == "s"
+    np.testing.assert_allclose(data.durations, 0.04)
+
+
+def test_columns_in_a_dictionary_are_a_table() -> None:
+    data = ma.fit({name: column.to_numpy() for name, column in frame().items()}, steps=1, progress=False)
+    assert data.columns == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (lambda: frame()["x"], "A Series is a single column"),
+        (lambda: np.ma.masked_greater(np.ones((3, 4, 2)), 0.5), "8 values of episode 0 are masked"),
+        (lambda: {"episode": [1, 1], "x": [1.0]}, "cannot be read as a table"),
+    ],
+)
+def test_what_would_be_read_wrong_is_refused(given: Any, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        ma.fit(given(), steps=1, progress=False)
+
+
+def test_half_a_step_is_refused() -> None:
+    with pytest.raises(InputError, match="whole numbers"):
+        ma.fit(frame(), steps=2.5, progress=False)  # type: ignore[call-overload]
+
+
+def test_questions_in_a_data_frame_go_by_its_names() -> None:
+    asked = frame()
+    model = ma.fit(asked, steps=1, progress=False)
+    ordered, other = asked[["x", "y"]].to_numpy(), asked[["y", "episode", "x"]]
+    expected = model.distance(ordered, ordered[::-1].copy())
+    np.testing.assert_array_equal(model.distance(other, other[::-1]), expected)
+    np.testing.assert_array_equal(model.pairwise(other, other), model.pairwise(ordered, ordered))
+    np.testing.assert_array_equal(model.remaining(other, other[:1]), model.remaining(ordered, ordered[:1]))
+    np.testing.assert_array_equal(model.progress(other).remaining, model.progress(ordered).remaining)
+    np.testing.assert_array_equal(model.coverage(other), 0)
+    with pytest.raises(InputError, match="lacks 'y'"):
+        model.distance(asked[["x"]], asked[["x"]])

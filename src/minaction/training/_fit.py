@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any, overload
 
@@ -113,8 +114,9 @@ def fit(
     stop_early, steps = steps is None, chosen.default_steps if steps is None else steps
     if not isinstance(data, str | Path):
         data = as_trajectories(data)
-    if not all_seeds or steps < 1 or evaluations < 1:
-        raise InputError("Training takes at least one seed, one step and one evaluation.")
+    whole = all(isinstance(one, Integral) for one in (steps, evaluations, *all_seeds))
+    if not whole or not all_seeds or steps < 1 or evaluations < 1:
+        raise InputError("Training takes at least one seed, one step and one evaluation, all of them whole numbers.")
     if isinstance(data, Trajectories):
         own, recorded, judged = True, [data] * len(all_seeds), [truths or ()] * len(all_seeds)
     else:

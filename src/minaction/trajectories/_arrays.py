@@ -65,6 +65,9 @@ def as_numbers(values: ArrayLike, where: str) -> np.ndarray:
         array = values if isinstance(values, np.memmap) else np.asarray(values)
     except ValueError:
         array = np.empty(0, dtype=object)  # ragged nested lists
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        count = int(np.ma.getmaskarray(values).sum())
+        raise InputError(f"{count} values of {where} are masked; fill them, or leave the episodes' rows out.")
     if array.dtype == object:
         raise InputError(f"The rows of {where} have different lengths or are not numbers; give one rectangular array.")
     if array.dtype.kind not in "fiub":

@@ -10,18 +10,22 @@ import numpy as np
 from ..errors import InputError
 from ._buffers import episodes_of_d3rlpy, episodes_of_replay_buffer, is_episode_buffer, is_replay_buffer
 from ._dataset import Trajectories
+from .readers._columns import EPISODE
 from .readers._layouts import arrange
 from .readers._minari import episodes_of_minari
+from .readers._tables import from_columns
 
 
 def as_trajectories(data: Any) -> Trajectories:
-    """Episodes from a data frame, a dictionary of arrays, (E, T, D) arrays, a list of arrays, a Minari data set, or a
-    replay buffer of Stable-Baselines3 or d3rlpy."""
+    """Episodes from a data frame, a dictionary of arrays or of a table's columns, (E, T, D) arrays, a list of arrays, a
+    Minari data set, or a replay buffer of Stable-Baselines3 or d3rlpy."""
     if isinstance(data, Trajectories):
         return data
     if isinstance(data, Mapping):
         if not all(isinstance(name, str) for name in data):
             raise InputError("A dictionary of arrays has names such as 'states' and 'offsets'; give it such names.")
+        if not {"states", "observations"} & data.keys() and set(EPISODE) & data.keys():
+            return from_columns(data)
         return arrange({name: np.array(values) for name, values in data.items()}, keep_actions=True)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__"):
         return Trajectories.from_dataframe(data)

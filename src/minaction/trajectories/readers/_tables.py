@@ -11,7 +11,8 @@ import contextlib
 import csv
 import operator
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +28,7 @@ _EMPTY = {"", "na", "n/a", "null", "none", "nan", "-nan"}
 _TRUTH = {"true": 1.0, "false": 0.0}
 _SEPARATORS = (",", ";", "\t")
 _LONGEST_LINE = 1 << 20
+_INDEX = "__index_level_0__"  # what Arrow calls the index of pandas where it has no name
 
 
 class _Cells:
@@ -135,6 +137,8 @@ def from_dataframe(frame: Any, keep_actions: bool, table: TableOptions) -> Traje
         from pyarrow.interchange import from_dataframe as interchanged
     except ImportError:
         raise MissingExtra("Reading a data frame", "tables") from None
+    if getattr(frame, "ndim", 2) == 1:
+        raise InputError(f"A {type(frame).__name__} is a single column; give the data frame, with a column 'episode'.")
     with parsing("The data frame", "a table"):
         if hasattr(frame, "__arrow_c_stream__"):
             read = pa.table(frame)
@@ -145,7 +149,27 @@ def from_dataframe(frame: Any, keep_actions: bool, table: TableOptions) -> Traje
                 f"A {type(frame).__name__} is not a data frame; give one of pandas, Polars or Arrow, or arrays to "
                 "Trajectories.from_episodes."
             )
-        return from_arrow(read, Roles(read.column_names, table), keep_actions)
+        return from_arrow(*_with_index(read, table), keep_actions)
+
+
+def from_columns(columns: Mapping[str, Any]) -> Trajectories:
+    """A table given as a dictionary of its columns; actions are kept."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtra("Reading a dictionary of columns", "tables") from None
+    with parsing("The dictionary", "a table"):
+        return from_dataframe(pa.table(dict(columns)), True, TableOptions())
+
+
+def _with_index(table: Any, options: TableOptions) -> tuple[Any, Roles]:
+    """The table and its roles; a nameless index of dates, as pandas has them, is its clock."""
+    import pyarrow.types as types
+
+    roles = Roles(table.column_names, options)
+    if roles.time is None and _INDEX in roles.names and types.is_timestamp(table.column(_INDEX).type):
+        roles = Roles(table.column_names, replace(options, time=_INDEX))
+    return table, roles
 
 
 def from_arrow(
@@ -207,6 +231,8 @@ def _column(chunks: Any, name: str, clock: bool) -> Column:
     kind = column.type
     if types.is_date(kind) or types.is_timestamp(kind):
         return Column(name, _seconds(column), dates=True) if clock else _text(column, name)
+    if types.is_duration(kind):
+        return Column(name, _seconds(column), dates=clock)
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         return _of_lists(column, name)
     if types.is_null(kind):
@@ -222,7 +248,10 @@ def _joined(chunks: Any) -> Any:
 
 
 def _seconds(column: Any) -> np.ndarray:
-    nanoseconds = column.cast("timestamp[ns]").to_numpy(zero_copy_only=False).astype("datetime64[ns]")
+    import pyarrow.types as types
+
+    kind = "duration[ns]" if types.is_duration(column.type) else "timestamp[ns]"
+    nanoseconds = column.cast(kind).to_numpy(zero_copy_only=False)
     seconds = nanoseconds.astype(np.int64) / 1e9
     return np.where(np.isnat(nanoseconds), np.nan, seconds)[:, None]
 
