@@ -2,7 +2,7 @@
 
 python reproductions/equivariance.py                  writes reproductions/results/equivariance.json; some minutes
 python reproductions/equivariance.py --last-bits      what TautDist's epsilon does: adds `last_bits` to the same file
-python reproductions/equivariance.py --accuracy       and how accurate it leaves it: adds `accuracy`; on a GPU, 5 minutes
+python reproductions/equivariance.py --accuracy       and how accurate that leaves it: adds `accuracy`; needs a GPU
 
 Of a world multiplied, timed or shifted otherwise the same distances are asked for, up to the unit of time: the Pearson
 correlation with the truth may differ by .002, the mean ratio to the truth by 1%.
