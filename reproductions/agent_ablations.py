@@ -22,7 +22,6 @@ VARIANTS = (
     "edges by maddist",
     "edges by qrl",
 )
-LOOKAHEADS = {"half the lookahead": 0.5, "twice the lookahead": 2.0}
 
 
 class PlansOnce(Agent):
@@ -61,9 +60,6 @@ def vary(agent: Agent, variant: str, folder: Path) -> Agent:
         assert agent.roadmap is not None
         return with_roadmap(agent.roadmap.measured(lambda first, second: np.asarray(model.distance(first, second))))
 
-    if variant in LOOKAHEADS:
-        agent.lookahead *= LOOKAHEADS[variant]
-        return agent
     if variant == "plan made once":
         return with_roadmap(agent.roadmap, PlansOnce)
     if variant == "no roadmap":

@@ -1,15 +1,17 @@
 """Agents, what others do and ablations on OGBench's mazes, trained and evaluated side by side.
 
-    python reproductions/agents.py train agents ogbench-pointmaze-medium-stitch ogbench-antmaze-medium-navigate
+    python reproductions/agents.py record recordings ogbench-antmaze-medium-navigate --states 300000
+    python reproductions/agents.py train agents ogbench-pointmaze-medium-stitch ogbench-antmaze-medium-navigate \\
+        --data recordings
     python reproductions/agents.py evaluate agents --out reproductions/results/agents.json
     python reproductions/agents.py table reproductions/results/agents.json
 
-`train` leaves, for every data set, agents of three seeds, with `--gcbc` goal-conditioned behaviour cloning, and of
-those named after `--qrl` QRL with an actor; the seeds of a method are trained side by side and share one distance.
-`--data` is a folder with recordings NAME.safetensors; without it they are made. `evaluate` plays episodes of all
-agents in turn, so that what is there when it ends is spread evenly, until the file DONE is in the folder and
-everything is played. Several processes may train meanwhile, each of which takes the next data set that nobody has
-taken.
+`record` lets ants walk on all cores. `train` leaves, for every data set, agents of three seeds, of those named after
+`--gcbc` goal-conditioned behaviour cloning, and after `--qrl` QRL with an actor; the seeds of a method are trained
+side by side and share one distance. `--data` is a folder with recordings NAME.safetensors, for which it waits; without
+it they are made. `evaluate` plays episodes of all agents in turn, so that what is there when it ends is spread evenly,
+until the file DONE is in the folder and everything is played. Several processes may train meanwhile, each of which
+takes the next data set that nobody has taken.
 """
 
 from __future__ import annotations
@@ -26,6 +28,42 @@ from typing import Any
 
 import numpy as np
 
+# ------------------------------------------------------------------------------------------------ recording
+
+_EPISODES_AT_ONCE = 20
+
+
+def record(folder: Path, names: list[str], given: argparse.Namespace) -> None:
+    """Recordings of about so many states each, the episodes that `minaction.read` would begin with."""
+    import minaction as ma
+    from minaction.mazes._ant_recipes import ANT_RECIPES
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(given.workers, multiprocessing.get_context("spawn")) as pool:
+        for name in names:
+            recipe, began = ANT_RECIPES[name], time.monotonic()
+            episodes = min(recipe.published_episodes, -(-given.states // recipe.length))
+            begins = range(0, episodes, _EPISODES_AT_ONCE)
+            blocks = [np.arange(begin, min(begin + _EPISODES_AT_ONCE, episodes)) for begin in begins]
+            parts = list(pool.map(roll_out, [name] * len(blocks), blocks))
+            states, actions = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+            offsets = np.arange(episodes + 1) * recipe.length
+            flat = (array.reshape(-1, array.shape[-1]) for array in (states, actions))
+            ma.Trajectories.from_flat(next(flat), offsets, actions=next(flat)).save(folder / f"{name}.safetensors")
+            print(name, "recorded", episodes, "episodes in", round(time.monotonic() - began, 1), flush=True)
+
+
+def roll_out(name: str, episodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """States and actions of some episodes."""
+    from minaction.mazes._ant import Ants, maze_model
+    from minaction.mazes._ant_recipes import ANT_RECIPES
+    from minaction.mazes._walker import Walker
+
+    recipe = ANT_RECIPES[name]
+    found = recipe.roll_out(Ants(maze_model(recipe.maze), len(episodes)), Walker.load(), 0, episodes)
+    return found[0].astype(np.float32), found[1].astype(np.float32)
+
+
 # ------------------------------------------------------------------------------------------------ training
 
 
@@ -33,8 +71,7 @@ def train(root: Path, names: list[str], given: argparse.Namespace) -> None:
     """Carry out what nobody has taken yet and has what it needs: agents first, then what they are compared with."""
     left = [("agent", name) for name in names] + [("others", name) for name in names if name in given.ablate]
     left += [("qrl", name) for name in names if name in given.qrl]
-    left += [("short", name) for name in names if name in given.lookahead]
-    left += [("gcbc", name) for name in names if given.gcbc]
+    left += [("gcbc", name) for name in names if name in given.gcbc]
     while left:
         job = next((one for one in left if ready(root, *one, given)), None)
         if job is None:
@@ -74,7 +111,7 @@ def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> 
     lap("data")
     goal_inputs = ma.get_task(name).goal_inputs
     told: dict[str, Any] = {"seeds": list(range(given.seeds)), "goal_inputs": goal_inputs, "progress": False}
-    settings = {"steps": given.steps, "batch_size": given.batch_size}
+    settings = {"steps": given.steps}
     if kind == "agent":
         model = ma.fit(data, steps=given.model_steps, name=name, held_out=0.0, progress=False)
         model.save(folder / "distance.safetensors")
@@ -87,12 +124,6 @@ def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> 
             other = ma.fit(data, objective, steps=given.other_steps, name=name, held_out=0.0, progress=False)
             other.save(folder / f"{objective}.safetensors")
         (folder / "ablate").touch()
-    elif kind == "short":  # for comparison: nearer subgoals in training
-        model = ma.DistanceModel.load(folder / "distance.safetensors")
-        agents = ma.fit_agent(data, model, **told, **settings, horizon=10)
-        for agent in agents:
-            agent.lookahead = 6.0
-        save(folder, kind, agents)
     elif kind == "gcbc":
         model = ma.DistanceModel.load(folder / "distance.safetensors")
         save(folder, kind, fit_gcbc(data, model, **told, **settings))
@@ -168,7 +199,7 @@ def evaluate(root: Path, given: argparse.Namespace) -> None:
 
 def jobs_of(path: Path, given: argparse.Namespace) -> list[tuple[Any, ...]]:
     """The episodes of an agent, or of the variants of one, with how urgent each is."""
-    from agent_ablations import LOOKAHEADS, VARIANTS
+    from agent_ablations import VARIANTS
 
     name = path.parent.name
     environment = f"{name.removeprefix('ogbench-').rsplit('-', 1)[0]}-v0"
@@ -179,13 +210,9 @@ def jobs_of(path: Path, given: argparse.Namespace) -> list[tuple[Any, ...]]:
         method, _, rest = path.stem.partition("-seed")
         seed, variants, file = int(rest), ("",), path
         episodes = given.episodes if method == "agent" else given.other_episodes
-    rank = {"agent": 0, "short": 1, "ablation": 1, "gcbc": 1, "qrl": 1}[method]
+    rank = 0 if method == "agent" else 1
     found = []
     for number in range(episodes):
-        if method == "agent" and seed == 0 and name in given.lookahead and number < given.ablation_episodes:
-            variants = ("", *LOOKAHEADS)
-        elif method != "ablation":
-            variants = ("",)
         for variant in variants:
             for task in range(1, 6):
                 key = (name, variant or method, seed)
@@ -235,18 +262,17 @@ def table(path: Path) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["train", "evaluate", "table"])
+    parser.add_argument("action", choices=["record", "train", "evaluate", "table"])
     parser.add_argument("root", type=Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--states", type=int, default=300_000, help="to record of each data set")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int)
-    parser.add_argument("--batch-size", type=int, default=512)
     parser.add_argument("--model-steps", type=int)
     parser.add_argument("--other-steps", type=int, help="of MadDist, QRL and its actor")
-    parser.add_argument("--gcbc", action="store_true")
+    parser.add_argument("--gcbc", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--qrl", nargs="*", default=[], metavar="NAME")
-    parser.add_argument("--lookahead", nargs="*", default=[], metavar="NAME", help="vary lookahead and horizon")
     parser.add_argument("--ablate", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--episodes", type=int, default=50)
@@ -257,6 +283,8 @@ if __name__ == "__main__":
     options = parser.parse_args()
     if options.action == "table":
         table(options.root)
+    elif options.action == "record":
+        record(options.root, options.names, options)
     elif options.action == "train":
         train(options.root, options.names, options)
     else:

@@ -11,17 +11,19 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import jax
+import numpy as np
 import tyro
 
 from minaction._files import atomic_write
 from minaction.objectives import make_objective
 from minaction.tasks import get_task
 from minaction.training import Evaluated, Training, train
+from minaction.trajectories import Trajectories
 
 MAZES = [f"ogbench-pointmaze-{size}-navigate" for size in ("medium", "giant")]
 GRIDS = ["cliffwalking", "keydoor-gridworld", "noisy-gridworld"]
@@ -57,7 +59,7 @@ def trained(name: str, options: Options) -> Iterator[list[dict[str, Any]]]:
     began = time.perf_counter()
     task = get_task(name)
     fresh = task.fresh_data_per_seed
-    recordings = [task.trajectories(seed, options.episodes) for seed in (options.seeds if fresh else (0,))]
+    recordings = [held(task.trajectories(seed, options.episodes)) for seed in (options.seeds if fresh else (0,))]
     data = recordings if fresh else recordings * len(options.seeds)
     truths = [task.truths()] * len(options.seeds)
     made = time.perf_counter()
@@ -79,6 +81,11 @@ def trained(name: str, options: Options) -> Iterator[list[dict[str, Any]]]:
                 }
                 for recording, found in zip(data, event.measurements, strict=True)
             ]
+
+
+def held(data: Trajectories) -> Trajectories:
+    """The same in memory, from where it goes to the device; two gigabytes of frames would stay in a file."""
+    return replace(data, states=np.array(data.states)) if data.is_mapped else data
 
 
 def rounded(agreement: Any) -> dict[str, float | None]:

@@ -30,16 +30,17 @@ def walks(random: np.random.Generator) -> ma.Trajectories:
     return ma.Trajectories.from_episodes(episodes, actions=actions)
 
 
-@pytest.fixture(scope="module", params=["choices", "numbers", "numbers far from zero"])
+@pytest.fixture(scope="module", params=["choices", "numbers", "numbers far from zero", "headings"])
 def agent(request: pytest.FixtureRequest) -> tuple[ma.Agent, ma.Trajectories]:
     if request.param == "choices":
         data = ma.read("cliffwalking", episodes=50, keep_actions=True)
     else:
         data = walks(np.random.default_rng(0))
-        if request.param != "numbers":
+        if request.param == "numbers far from zero":
             data = ma.Trajectories(data.states.astype(np.float64) + 1e7, data.offsets, actions=data.actions)
     model = ma.fit(data, QUICK, steps=20, progress=False, held_out=0.0)
-    return ma.fit_agent(data, model, steps=50, progress=False, hidden=(32, 32)), data
+    about = (0,) if request.param == "headings" else None  # the other number is for the policy to see to
+    return ma.fit_agent(data, model, steps=50, goal_inputs=about, progress=False, hidden=(32, 32)), data
 
 
 def asked(data: ma.Trajectories) -> tuple[np.ndarray, np.ndarray]:

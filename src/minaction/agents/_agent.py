@@ -75,7 +75,7 @@ class Agent(Acting):
     def _policy(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         """As the NumPy runtime has it: for one state that is faster than compiled code, and nothing is compiled."""
         stored = stored_agent(*contents_of(self))
-        return _formulas.policy(OPERATIONS, stored.hidden, stored.weights)
+        return _formulas.policy(OPERATIONS, stored.hidden, stored.heading, stored.weights)
 
     def save(self, path: str | Path) -> None:
         """Write policy, roadmap and model to the safetensors file `path`."""

@@ -87,7 +87,8 @@ def read_agent(path: str | Path) -> dict[str, Any]:
 def _architecture(values: dict[str, Any]) -> PolicyArchitecture:
     actions = values["actions"]
     kind = Actions(tuple(actions["low"]), tuple(actions["high"]), actions["choices"], actions["one_hot"])
-    return PolicyArchitecture(kind, tuple(values["goal_inputs"]), tuple(values["hidden"]), values.get("reach", 8.0))
+    inputs, hidden = tuple(values["goal_inputs"]), tuple(values["hidden"])
+    return PolicyArchitecture(kind, inputs, hidden, values.get("reach", 8.0), bool(values.get("heading", False)))
 
 
 def _roadmap(parts: dict[str, dict[str, np.ndarray]], header: dict[str, Any]) -> Roadmap:

@@ -85,7 +85,12 @@ class SubgoalCloning(TrainingObjective):
         self.require_not_negative("sharpness")
 
     @property
-    def architecture(self) -> PolicyArchitecture:
+    def architecture(self) -> Any:
+        return self.policy_architecture
+
+    @property
+    def policy_architecture(self) -> PolicyArchitecture:
+        """Of the policy that is learned."""
         return PolicyArchitecture(self.actions, self.goal_inputs, self.hidden, self.reach)
 
     def hyperparameters(self) -> dict[str, Any]:

@@ -19,8 +19,18 @@ from ..trajectories import shape_in_words
 from ._actions import Actions
 
 
+def unit(vectors: Float[Array, "n k"]) -> Float[Array, "n k"]:
+    """Vectors of length 1 in the same direction; much shorter ones stay short."""
+    return vectors / (jnp.sqrt((vectors**2).sum(axis=1, keepdims=True) + 1e-12) + 1e-3)
+
+
+def fixed(tree: Any) -> Any:
+    """The same network, but no gradient flows into its weights."""
+    return jax.tree.map(lambda leaf: jax.lax.stop_gradient(leaf) if eqx.is_array(leaf) else leaf, tree)
+
+
 class Policy(eqx.Module):
-    """A perceptron of the state, and of where the subgoal lies as seen from there."""
+    """A perceptron of the state, and of where the subgoal lies as seen from there; if `heading`, only which way."""
 
     scale: Scale
     reach: Float[Array, " goal"]
@@ -28,12 +38,24 @@ class Policy(eqx.Module):
     log_deviation: Float[Array, " size"]
     """Of the recorded actions around the policy's; the same in all states."""
     goal_inputs: tuple[int, ...] = eqx.field(static=True)
+    heading: bool = eqx.field(static=True, default=False)
 
     def __call__(self, states: Float[Array, "n inputs"], subgoals: Float[Array, "n inputs"]) -> Float[Array, "n size"]:
-        inputs = jnp.asarray(self.goal_inputs)
-        states, subgoals = states.astype(jnp.float32), subgoals.astype(jnp.float32)
-        away = (subgoals - states)[:, inputs] / jax.lax.stop_gradient(self.reach)
-        return self.perceptron(jnp.concatenate([self.scale(states), away], axis=1))
+        away = self.away(states, subgoals)
+        return self.outputs(states, unit(away) if self.heading else away)
+
+    def away(self, states: Float[Array, "n inputs"], others: Float[Array, "n inputs"]) -> Float[Array, "n goal"]:
+        """How far other states are away in each input that a goal is about, over how far subgoals usually are."""
+        difference = others.astype(jnp.float32) - states.astype(jnp.float32)
+        return difference[:, jnp.asarray(self.goal_inputs)] / jax.lax.stop_gradient(self.reach)
+
+    def seen(self, states: Float[Array, "n inputs"], away: Float[Array, "n goal"]) -> Float[Array, "n size"]:
+        """What the perceptron takes."""
+        return jnp.concatenate([self.scale(states.astype(jnp.float32)), away], axis=1)
+
+    def outputs(self, states: Float[Array, "n inputs"], away: Float[Array, "n goal"]) -> Float[Array, "n size"]:
+        """The outputs in `states` for what lies so far, or in this direction, `away`."""
+        return self.perceptron(self.seen(states, away))
 
     @property
     def deviation(self) -> Float[Array, " size"]:
@@ -52,6 +74,8 @@ class PolicyArchitecture:
     reach: float | None = 8.0
     """About how far away subgoals are, in typical steps, so that what the perceptron sees of them is about 1; None for
     goals anywhere in the recording."""
+    heading: bool = False
+    """Whether only the direction of a subgoal counts. Layers are normalised then, as they are in critics."""
 
     @property
     def width(self) -> int:
@@ -70,10 +94,9 @@ class PolicyArchitecture:
         """An untrained policy."""
         goal = np.asarray(self.goal_inputs)
         size = inputs.mean.shape[0] + len(goal)
-        perceptron = Perceptron(size, (*self.hidden, self.actions.size), "gelu", False, key=key)
+        perceptron = Perceptron(size, (*self.hidden, self.actions.size), "gelu", self.heading, key=key)
         change = (inputs.stride * inputs.scale)[goal]
         near = None if self.reach is None else self.reach * jnp.where(change > 0, change, 1.0)
         reach = jnp.asarray(inputs.scale)[goal] if near is None else near
-        return Policy(
-            Scale(inputs.mean, inputs.scale), reach, perceptron, jnp.zeros(self.actions.size), self.goal_inputs
-        )
+        scale, deviation = Scale(inputs.mean, inputs.scale), jnp.zeros(self.actions.size)
+        return Policy(scale, reach, perceptron, deviation, self.goal_inputs, self.heading)

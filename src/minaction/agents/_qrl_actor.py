@@ -22,7 +22,7 @@ from ..objectives._qrl import Multiplier, QRLBatch
 from ..objectives._sampling import AnyArray, EpisodeTable, any_states, trajectory_pairs
 from ..trajectories import Trajectories
 from ._actions import Actions
-from ._policy import Policy, PolicyArchitecture
+from ._policy import Policy, PolicyArchitecture, fixed
 
 
 class QRLActorNetwork(eqx.Module):
@@ -145,21 +145,16 @@ class QRLActor(TrainingObjective):
         progress: Float[Array, ""],
     ) -> tuple[Float[Array, ""], Terms]:
         value, terms = self.distance.loss(network.distance, extra, batch.pairs, states, progress)
-        d, fixed = _fixed(network.distance), _fixed(network)
+        d, kept = fixed(network.distance), fixed(network)
         rows = states.embed(lambda rows: rows, batch.state, batch.following, batch.goal)
         here, following, goal = (d.encoder(side) for side in rows)
         predicted = network.after(here, rows[0], batch.action)
         error = jnp.mean(d.quasimetric(predicted, following) + d.quasimetric(following, predicted)) / 2
         output = network.policy(rows[0], rows[2])
-        left = jnp.mean(d.quasimetric(fixed.after(here, rows[0], self.actions.relaxed(output)), goal))
+        left = jnp.mean(d.quasimetric(kept.after(here, rows[0], self.actions.relaxed(output)), goal))
         missed = self.actions.loss(output, jnp.ones(self.actions.size), batch.action)
         actor = left / jax.lax.stop_gradient(left + 1e-6) + self.cloning * jnp.mean(missed)
         return value + error + actor, {**terms, "dynamics": error, "actor": actor}
 
     def advance(self, network: QRLActorNetwork, /, extra: Multiplier, terms: Terms) -> Multiplier:
         return self.distance.advance(network.distance, extra, terms)
-
-
-def _fixed(tree: Any) -> Any:
-    """The same, but no gradient flows into its weights."""
-    return jax.tree.map(lambda leaf: jax.lax.stop_gradient(leaf) if eqx.is_array(leaf) else leaf, tree)

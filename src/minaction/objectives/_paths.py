@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -64,26 +66,45 @@ def shortest_paths(
     )
 
 
-def least_lengths(
+class Lengths(NamedTuple):
+    """What the lengths of paths can be: both the same where they are known, infinite where there is no path."""
+
+    least: Float[Array, "nodes goals"]
+    most: Float[Array, "nodes goals"]
+
+    def beside(self, others: Lengths) -> Lengths:
+        """These and those of further goals."""
+        return Lengths(*(jnp.concatenate(both, axis=1) for both in zip(self, others, strict=True)))
+
+
+def lengths_by_landmarks(
     to_landmarks: Float[Array, "nodes landmarks"],
     from_landmarks: Float[Array, "nodes landmarks"],
     goals_to_landmarks: Float[Array, "goals landmarks"],
     goals_from_landmarks: Float[Array, "goals landmarks"],
-) -> tuple[Float[Array, "nodes goals"], Float[Array, "nodes goals"]]:
-    """The least that paths from nodes to goals, and from goals to nodes, can measure, by what both have to landmarks.
+    num_landmarks: Int[Array, ""],
+) -> tuple[Lengths, Lengths]:
+    """What paths from nodes to goals, and from goals to nodes, can measure, by what both have to landmarks.
 
-    s -> g is at least (s -> k) - (g -> k) and (k -> g) - (k -> s), for every landmark k; infinite where one of them
-    shows that there is no path.
+    By the triangle inequality s -> g is at most (s -> k) + (k -> g), and at least (s -> k) - (g -> k) and (k -> g) -
+    (k -> s), for every landmark k.
     """
+    is_landmark = jnp.arange(to_landmarks.shape[1]) < num_landmarks  # the rest fills up
 
-    def of_goal(goal_to: Array, goal_from: Array) -> tuple[Array, Array]:
+    def of_goal(goal_to: Array, goal_from: Array) -> tuple[Lengths, Lengths]:
         ahead, behind = to_landmarks - goal_to, goal_from - from_landmarks
-        return _greatest(ahead, behind), _greatest(-ahead, -behind)
+        to, back = (_greatest(is_landmark, sign * ahead, sign * behind) for sign in (1, -1))
+        there, home = (
+            jnp.where(is_landmark, way, jnp.inf).min(axis=1)
+            for way in (to_landmarks + goal_from, goal_to + from_landmarks)
+        )
+        return Lengths(to, jnp.maximum(to, there)), Lengths(back, jnp.maximum(back, home))
 
-    to, back = jax.lax.map(lambda goal: of_goal(*goal), (goals_to_landmarks, goals_from_landmarks))
-    return to.T, back.T
+    found = jax.lax.map(lambda goal: of_goal(*goal), (goals_to_landmarks, goals_from_landmarks))
+    return jax.tree.map(jnp.transpose, found)
 
 
-def _greatest(*differences: Array) -> Array:
-    known = [jnp.where(jnp.isnan(one), 0.0, one).max(axis=1) for one in differences]  # inf - inf says nothing
+def _greatest(counts: Array, *differences: Array) -> Array:
+    """The greatest of the differences that count, at least 0; inf - inf says nothing."""
+    known = [jnp.where(counts & ~jnp.isnan(one), one, 0.0).max(axis=1) for one in differences]
     return jnp.maximum(jnp.maximum(*known), 0.0)

@@ -12,7 +12,7 @@ from ..trajectories import Trajectories
 from ._edges import Edges, borrowed_edges, cheapest, straight_edges, unknown
 from ._freedom import Norm, free_norm
 from ._gaps import bridged_edges, find_gaps
-from ._guesses import guessed_edges
+from ._guesses import Visited, guessed_edges
 from ._moves import absorbing, lent_moves, usual
 from ._nearness import Embedding, Nearness
 from ._resolution import choose_resolution
@@ -81,7 +81,7 @@ def build(data: Trajectories, embedding: Embedding | None, max_nodes: int | None
         missed = find_gaps(tree, nearness.size, lent, visits, stuck)
         gaps = missed.places
         guessed = [
-            *guessed_edges(tree, nearness.size, lent, visits, stuck, tick),
+            *guessed_edges(Visited.of(tree, nearness.size, visits, stuck, *edges[0][:2]), lent, tick),
             *bridged_edges(tree, nearness.size, lent, missed),
         ]
         # What a step takes where it was seen to be taken, no neighbour knows better.

@@ -76,7 +76,7 @@ class RecordedDistance:
 
     @property
     def straight_time(self) -> float | None:
-        """The duration of a typical change in the direction of the fastest recorded pace; None where moves are not free."""
+        """The time of a typical change straight ahead at the fastest recorded pace; None where moves are not free."""
         norm = self._built.norm
         return None if norm is None else float(1 / norm.pace.max())
 

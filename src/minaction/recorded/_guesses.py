@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -36,68 +37,64 @@ class Guesses(NamedTuple):
         return probably(rate, right, wrong, self.missed) & ~self.taken
 
 
-def guessed_edges(
-    tree: KDTree, size: int, lent: LentMoves, visits: np.ndarray, absorbing: np.ndarray, tick: float
-) -> Iterator[Edges]:
+@dataclass(frozen=True)
+class Visited:
+    """What is known of nodes where states repeat: how often each was left, and for which node."""
+
+    tree: KDTree
+    size: int  # how many coordinates of a place measure distance
+    visits: np.ndarray  # (n,)
+    absorbing: np.ndarray  # (n,) bool
+    _keys: np.ndarray
+    _counts: np.ndarray
+
+    @classmethod
+    def of(
+        cls, tree: KDTree, size: int, visits: np.ndarray, absorbing: np.ndarray, start: np.ndarray, end: np.ndarray
+    ) -> Visited:
+        """By the recorded moves from `start` to `end`, both (m,)."""
+        keys, counts = np.unique(start.astype(np.int64) * tree.n + end, return_counts=True)
+        return cls(tree, size, visits, absorbing, keys, counts)
+
+    def taken(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """How often the move from each of `start` to each of `end` was recorded."""
+        key = start.astype(np.int64) * self.tree.n + end
+        place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
+        return np.where(self._keys[place] == key, self._counts[place], 0)
+
+
+def guessed_edges(world: Visited, lent: LentMoves, tick: float) -> Iterator[Edges]:
     """A node s beside n, where a move n -> n' was recorded, probably goes to what lies at s + (n' - n)."""
-    taken = _Taken(lent, visits)
-
-    def guesses(nodes: np.ndarray) -> Guesses:
-        return _guesses(tree, size, lent, taken, visits, absorbing, tick, nodes)
-
-    asked = guesses(np.arange(0, tree.n, max(1, tree.n // _ASKED)))
+    count = world.tree.n
+    asked = _guesses(world, lent, tick, np.arange(0, count, max(1, count // _ASKED)))
     rate = rate_of(asked.taken.sum(), asked.missed[~asked.taken])
-    for begin in range(0, tree.n, _NODES_AT_A_TIME):
-        found = guesses(np.arange(begin, min(begin + _NODES_AT_A_TIME, tree.n)))
-        likely = found.likely(rate) & ~absorbing[found.node]
+    for begin in range(0, count, _NODES_AT_A_TIME):
+        found = _guesses(world, lent, tick, np.arange(begin, min(begin + _NODES_AT_A_TIME, count)))
+        likely = found.likely(rate) & ~world.absorbing[found.node]
         yield Edges(found.node[likely], found.end[likely], found.cost[likely])
 
 
-def _guesses(
-    tree: KDTree,
-    size: int,
-    lent: LentMoves,
-    taken: _Taken,
-    visits: np.ndarray,
-    absorbing: np.ndarray,
-    tick: float,
-    nodes: np.ndarray,
-) -> Guesses:
-    near = lenders(tree, size, tree.data[nodes])
+def _guesses(world: Visited, lent: LentMoves, tick: float, nodes: np.ndarray) -> Guesses:
+    tree = world.tree
+    near = lenders(tree, world.size, tree.data[nodes])
     near[near == nodes[:, None]] = tree.n  # what a node itself did is no guess
     place, move = (np.concatenate(part) for part in zip(*offers(near, lent), strict=True))
-    # The same move of several lenders is one guess.
-    _, one = np.unique(np.column_stack([place, lent.kind[move]]), axis=0, return_index=True)
-    place, move = place[one], move[one]
     away, end = nearest(tree, tree.data[nodes[place]] + lent.shift[move], SNAP)
-    lands = np.isfinite(away) & (end != nodes[place])
-    place, move, away, end = place[lands], move[lands], away[lands], end[lands]
-    node, others, kind = nodes[place], near[place], lent.kind[move]
+    cost = lent.cost[move] + tick * away
+    # Several lenders may offer a way to the same node: it is one guess, at the least of their costs.
+    lands = np.flatnonzero(np.isfinite(away) & (end != nodes[place]))
+    lands = lands[np.argsort(cost[lands], kind="stable")]
+    lands = lands[np.unique(np.column_stack([place[lands], end[lands]]), axis=0, return_index=True)[1]]
+    place, move, end, cost = place[lands], move[lands], end[lands], cost[lands]
 
-    count = taken.count(others, kind[:, None])
-    took, chances = count > 0, np.append(visits, 0)[others]
-    share = count.sum(axis=1) / np.where(took, chances + 1, 0).sum(axis=1)
-    idle = ~took & ~np.append(absorbing, True)[others]
+    node, others = nodes[place], near[place]
+    places = np.append(tree.data, tree.data[:1], axis=0)[others] + lent.shift[move][:, None]
+    theirs = nearest(tree, places.reshape(-1, tree.m), SNAP).node.reshape(others.shape)
     # One for whom the move leads nowhere says nothing about one for whom it leads somewhere.
-    row, column = np.nonzero(idle)
-    lands = np.isfinite(nearest(tree, tree.data[others[row, column]] + lent.shift[move[row]], SNAP).away)
-    idle[row, column] = lands
-    missed = np.where(idle, (1 - share[:, None]) ** chances, np.nan)
-    own = taken.count(node, kind) > 0
-    return Guesses(node, end, lent.cost[move] + tick * away, own, (1 - share) ** visits[node], took, missed)
-
-
-class _Taken:
-    """How often each node took each kind of move."""
-
-    def __init__(self, lent: LentMoves, visits: np.ndarray) -> None:
-        node = np.repeat(np.arange(len(visits)), np.diff(lent.first))
-        self._kinds = int(lent.kind.max(initial=0)) + 1
-        key = node * self._kinds + lent.kind
-        order = np.argsort(key)
-        self._keys, self._counts = key[order], (lent.share * (visits[node] + 1))[order]
-
-    def count(self, node: np.ndarray, kind: np.ndarray) -> np.ndarray:
-        key = node.astype(np.int64) * self._kinds + kind
-        place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
-        return np.where(self._keys[place] == key, self._counts[place], 0.0)
+    could = (others < tree.n) & (theirs < tree.n) & (theirs != others) & ~np.append(world.absorbing, True)[others]
+    count = np.where(could, world.taken(others, theirs), 0)
+    took, chances = count > 0, np.append(world.visits, 0)[others]
+    share = count.sum(axis=1) / np.maximum(1, np.where(took, chances + 1, 0).sum(axis=1))
+    missed = np.where(could & ~took, (1 - share[:, None]) ** chances, np.nan)
+    own = world.taken(node, end) > 0
+    return Guesses(node, end, cost, own, (1 - share) ** world.visits[node], took, missed)

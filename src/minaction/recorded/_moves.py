@@ -23,7 +23,6 @@ class LentMoves:
     shift: np.ndarray  # (m, k) displacement, in places
     cost: np.ndarray  # (m,)
     share: np.ndarray  # (m,) how often its node took it, of the times it was there and one more
-    kind: np.ndarray  # (m,) equal displacements have equal numbers; where states do not repeat, every move its own
     first: np.ndarray  # (n + 1,)
 
     @property
@@ -45,19 +44,16 @@ def usual(shift: np.ndarray, cost: np.ndarray) -> np.ndarray:
 def lent_moves(node: np.ndarray, shift: np.ndarray, cost: np.ndarray, visits: np.ndarray, repeats: bool) -> LentMoves:
     """What nodes lend, given the displacements (m, k) that were recorded at them; where they repeat, each once."""
     if repeats:
-        kind = np.unique(np.round(shift * _GRAIN), axis=0, return_inverse=True)[1].reshape(-1)
-        _, kept, one, count = np.unique(
-            np.column_stack([node, kind]), axis=0, return_index=True, return_inverse=True, return_counts=True
-        )
+        kinds = np.column_stack([node, np.round(shift * _GRAIN).astype(np.int64)])
+        _, kept, kind, count = np.unique(kinds, axis=0, return_index=True, return_inverse=True, return_counts=True)
         cheapest = np.full(len(kept), np.inf)
-        np.minimum.at(cheapest, one.reshape(-1), cost)
-        node, shift, kind, cost = node[kept], shift[kept], kind[kept], cheapest
-        share = count / (visits[node] + 1)
+        np.minimum.at(cheapest, kind.reshape(-1), cost)
+        node, shift, cost, share = node[kept], shift[kept], cheapest, count / (visits[node[kept]] + 1)
     else:
-        share, kind = np.full(len(node), 0.5), np.arange(len(node))
+        share = np.full(len(node), 0.5)
     order = np.lexsort((-share, node))
     first = np.searchsorted(node[order], np.arange(len(visits) + 1))
-    return LentMoves(shift[order], cost[order], share[order], kind[order], first)
+    return LentMoves(shift[order], cost[order], share[order], first)
 
 
 def absorbing(visits: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -24,6 +24,8 @@ class StoredAgent:
     weights: dict[str, np.ndarray]
     """Of the policy."""
     hidden: tuple[int, ...]
+    heading: bool
+    """Whether only the direction of a subgoal counts."""
     low: np.ndarray
     high: np.ndarray
     choices: int
@@ -67,6 +69,7 @@ def stored_agent(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
         model,
         {**policy, "subgoal": chosen / policy["reach"]},
         tuple(architecture["hidden"]),
+        bool(architecture.get("heading", False)),
         np.array(actions["low"], np.float32),
         np.array(actions["high"], np.float32),
         actions["choices"],

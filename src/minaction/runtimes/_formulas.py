@@ -146,12 +146,20 @@ def quasimetric(o: Operations, description: Description, weights: Weights) -> Ca
     raise InputError(f"The quasimetric {name!r} cannot be run here: {_KNOWN_BY}.")
 
 
-def policy(o: Operations, hidden: Sequence[int], weights: Weights) -> Callable[[Array, Array], Array]:
+def policy(o: Operations, hidden: Sequence[int], heading: bool, weights: Weights) -> Callable[[Array, Array], Array]:
     """An agent's numbers, or scores of its choices, for rows of states and of subgoals."""
     mean, scale, subgoal = weights["scale.mean"], weights["scale.scale"], weights["subgoal"]
-    described = {"hidden": hidden, "activation": "gelu", "layer_norm": False}
+    described = {"hidden": hidden, "activation": "gelu", "layer_norm": heading}
     perceptron = _perceptron(o, described, weights, "perceptron")
-    return lambda states, goals: perceptron(o.join([(states - mean) / scale, (goals - states) @ subgoal]))
+    size = subgoal.shape[1]
+
+    def act(states: Array, goals: Array) -> Array:
+        away = (goals - states) @ subgoal
+        if heading:
+            away = away / (o.root(o.mean(away * away, keep=True) * float(size) + 1e-12) + 1e-3)
+        return perceptron(o.join([(states - mean) / scale, away]))
+
+    return act
 
 
 def _perceptron(o: Operations, description: Description, weights: Weights, at: str) -> Callable[[Array], Array]:

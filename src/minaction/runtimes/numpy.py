@@ -155,7 +155,7 @@ class NumpyAgent(Acting):
     def __init__(self, stored: StoredAgent) -> None:
         self.model, self.roadmap, self.lookahead = NumpyModel(stored.model), stored.roadmap, stored.lookahead
         self._stored = stored
-        self._policy = _formulas.policy(OPERATIONS, stored.hidden, stored.weights)
+        self._policy = _formulas.policy(OPERATIONS, stored.hidden, stored.heading, stored.weights)
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""

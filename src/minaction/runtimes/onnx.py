@@ -71,7 +71,7 @@ def serialise_policy(stored: StoredAgent) -> bytes:
     weights = {name: graph.constant(weight, name) for name, weight in stored.weights.items()}
     kind = helper.np_dtype_to_tensor_dtype(_recorded(stored.model.state_dtype))
     given = [graph.as_rows(graph.input(name, kind, stored.model.state_shape)) for name in ("states", "subgoals")]
-    found = _formulas.policy(graph, stored.hidden, weights)(*given)
+    found = _formulas.policy(graph, stored.hidden, stored.heading, weights)(*given)
     if stored.choices:
         likeliest = graph.node("ArgMax", found, axis=-1, keepdims=0)
         graph.output(likeliest, "actions", (), TensorProto.INT64)

@@ -103,7 +103,7 @@ class TorchAgent(torch.nn.Module, Acting):
         self._stored = stored
         self.register_buffer("_origin", None if stored.origin is None else torch.tensor(stored.origin))
         self._names = _register(self, stored.weights)
-        _formulas.policy(_OPERATIONS, stored.hidden, self._weights())
+        _formulas.policy(_OPERATIONS, stored.hidden, stored.heading, self._weights())
 
     def forward(self, states: torch.Tensor, subgoals: torch.Tensor) -> torch.Tensor:
         """The policy's output, (..., A) or (..., choices), not yet limited to the bounds of recorded actions."""
@@ -112,7 +112,7 @@ class TorchAgent(torch.nn.Module, Acting):
         for side in (states, subgoals):
             seen = side if self._origin is None else side.double() - self._origin
             rows.append(seen.to(weights["subgoal"].dtype))
-        return _formulas.policy(_OPERATIONS, self._stored.hidden, weights)(*rows)
+        return _formulas.policy(_OPERATIONS, self._stored.hidden, self._stored.heading, weights)(*rows)
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
