@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ RESULTS = Path(__file__).parent / "results" / "progress.json"
 TRAINED, ASKED = 240, 90  # episodes of the log that is learned from, and of the one that is asked about
 PIECE = 12  # rows to which useful parts of an episode are cut: about as long as the stretches that were put in
 STEPS = {"pathdist": None, "maddist": 20_000}
+FORMS = ("steps", "stamps")
 
 
 def auroc(scores: np.ndarray, labels: np.ndarray) -> float:
@@ -79,22 +81,23 @@ def as_data(log: list[Recorded]) -> ma.Trajectories:
     return ma.Trajectories.from_episodes([np.array(one.states) for one in log], times, time_unit=unit)  # type: ignore[arg-type]
 
 
-def measure(world: str, seed: int, methods: list[str], steps: int | None, logs: Path | None) -> dict:
-    """Both forms of one world's log, by every method."""
+def measure(
+    world: str, seed: int, forms: list[str], methods: list[str], steps: int | None, logs: Path | None
+) -> Iterator[tuple[str, str, dict[str, float]]]:
+    """One world's log in its forms, by linear time and by every method: what was measured, one after the other."""
     rng = np.random.default_rng([seed, len(world)])
     learned_from, asked = (kept_log(logs, world, seed, count, rng) for count in (TRAINED, ASKED))
-    found = {}
-    for form in ("steps", "stamps"):
+    for form in forms:
         if form == "stamps":
             learned_from, asked = stamped(learned_from, rng), stamped(asked, rng)
         data, questions = as_data(learned_from), as_data(asked)
         succeeded = data[[k for k, one in enumerate(learned_from) if not one.failed]]
-        found[form] = {"linear": judge(asked, linear(asked))}
+        yield form, "linear", judge(asked, linear(asked))
         for method in methods:
             model = ma.fit(data, method, steps=steps or STEPS[method], seed=seed, progress=False)
-            found[form][method] = judge(asked, [model.progress(episode, succeeded) for episode in questions])
-            print(world, seed, form, method, json.dumps(found[form][method]), flush=True)
-    return found
+            found = judge(asked, [model.progress(episode, succeeded) for episode in questions])
+            print(world, seed, form, method, json.dumps(found), flush=True)
+            yield form, method, found
 
 
 def table(raw: dict) -> None:
@@ -102,9 +105,8 @@ def table(raw: dict) -> None:
     print("| log | method | wasted stretches (rows) | remaining, error / ratio | failures last | rank |")
     print("| --- | --- | --- | --- | --- | --- |")
     for world, seeds in raw.items():
-        for form in ("steps", "stamps"):
-            methods = next(iter(seeds.values()))[form]
-            for method in methods:
+        for form in FORMS:
+            for method in next(iter(seeds.values())).get(form, {}):
                 rows = [found[form][method] for found in seeds.values()]
                 mean = {name: np.mean([row[name] for row in rows]) for name in rows[0]}
                 print(
@@ -118,6 +120,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--worlds", nargs="+", default=list(LOGS))
     options.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    options.add_argument("--forms", nargs="+", default=list(FORMS), choices=FORMS)
     options.add_argument("--methods", nargs="+", default=list(STEPS))
     options.add_argument("--steps", type=int)
     options.add_argument("--logs", type=Path, help="where to keep the logs, for a machine without the ant's simulator")
@@ -125,12 +128,15 @@ def main() -> None:
     options.add_argument("--table", action="store_true")
     chosen = options.parse_args()
     if chosen.table:
-        return table(json.loads(RESULTS.read_text()))
+        return table(json.loads(chosen.out.read_text()))
     raw: dict = json.loads(chosen.out.read_text()) if chosen.out.exists() else {}
     for world in chosen.worlds:
         for seed in chosen.seeds:
-            raw.setdefault(world, {})[str(seed)] = measure(world, seed, chosen.methods, chosen.steps, chosen.logs)
-            write_json(chosen.out, raw)
+            of_seed = raw.setdefault(world, {}).setdefault(str(seed), {})
+            asked = (world, seed, chosen.forms, chosen.methods, chosen.steps, chosen.logs)
+            for form, method, found in measure(*asked):
+                of_seed.setdefault(form, {})[method] = found
+                write_json(chosen.out, raw)
     table(raw)
 
 

@@ -81,6 +81,14 @@ def remembered(before: np.ndarray, after: np.ndarray, embedding: Embedding | Non
     return (first * second).mean(axis=0) >= MEMORY * spread
 
 
+def slowness(before: np.ndarray, after: np.ndarray, embedding: Embedding | None) -> np.ndarray:
+    """Of every input, how many typical changes make its spread, (D,); 0 where it never changes. Noise has 1."""
+    first, second = (embedded(states, embedding).astype(np.float64) for states in (before, after))
+    change = np.abs(second - first)
+    typical = np.array([np.median(column[column > 0]) if column.any() else np.inf for column in change.T])
+    return first.std(axis=0) / typical
+
+
 def fit_nearness(before: np.ndarray, after: np.ndarray, lasting: np.ndarray, embedding: Embedding | None) -> Nearness:
     """The nearness by the `lasting` inputs that moves from states `before` to `after`, both (m, D), call for."""
     first, second = embedded(before, embedding), embedded(after, embedding)

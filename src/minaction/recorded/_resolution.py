@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from ..trajectories import Trajectories
-from ._nearness import Embedding, Nearness, fit_nearness, remembered
+from ._nearness import Embedding, Nearness, fit_nearness, remembered, slowness
 from ._neighbours import neighbours
 from ._sample import Moves, moves
 
@@ -16,6 +16,8 @@ HORIZONS = (1, 4, 16, 64, 256)
 """Over so many steps an input must be remembered to count: the first horizon at which states are near each other."""
 MOVES = 16
 """A horizon has at least so many moves, so that what is forgotten within it is small beside the distances measured."""
+SLOW = 0.5
+"""An input of at least this share of the slowness of the slowest remembered one is not forgotten."""
 CLOSE = 0.5
 """Half of the states need one of another time at most so many typical moves away."""
 _SAMPLE = 60_000
@@ -40,17 +42,22 @@ def choose_resolution(
 
     States of many numbers are near each other in none of them: of an ant's 29 the nearest is 6 typical steps away. What
     is forgotten within a few steps can be set right on the way, so that it hardly matters to long distances: joints
-    go first, then the heading, and the place is left.
+    go first, then the heading, and the place is left. What is about as slow as the slowest that is remembered is kept
+    with it: where all go the same way to one goal, the heading tells more of what it was than the place does.
     """
     found: list[tuple[float, Resolution]] = []
     tried: set[tuple[int, bytes]] = set()
     size = max(100, min(_SAMPLE, _SAMPLE_NUMBERS // data.state_shape[0]))
+    single = moves(data, 1).sampled(size, random)
+    slow = slowness(data.states[single.start], data.states[single.end], embedding)
     for horizon in HORIZONS:
         later = moves(data, horizon)
         if len(later) == 0:
             break
         some = later.sampled(size, random)
         lasting = remembered(data.states[some.start], data.states[some.end], embedding)
+        if lasting.any():
+            lasting |= slow >= SLOW * slow[lasting].max()
         lasting |= repeats  # beside noise no state would repeat; in a grid of two rows, the row is forgotten at once
         steps = 1
         while steps <= max(1, horizon // MOVES):
