@@ -59,6 +59,12 @@ def test_a_mistake_is_said(name: str) -> None:
     assert said in found[0]
 
 
+def test_a_column_is_called_by_its_name() -> None:
+    episodes, _ = MISTAKES["time as a state"]
+    (found,) = ma.check_data(ma.Trajectories.from_episodes(episodes, columns=["x", "ticks"]))
+    assert found.startswith("'ticks' only ever grows")
+
+
 @pytest.mark.parametrize("name", ["two states", "noise", "time as a state", "few steps", "no overlap"])
 def test_a_mistake_is_said_at_the_command_line(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     episodes, said = MISTAKES[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -48,7 +48,7 @@ def check_data(data: Trajectories) -> list[str]:
         found.append(f"only {steps} steps were recorded; distances are hardly more than guesses below a few hundred")
     if np.prod(data.state_shape) <= _LARGEST:
         before, after = (flat(states) for states in some_steps(data.states, data.offsets))
-        found += [*_clocks(before, after), *(_ids(before, after) or _noise(data, before, after))]
+        found += [*_clocks(before, after, data.columns), *(_ids(before, after) or _noise(data, before, after))]
     return [*found, *_odd_images(data), *_overlap(data)]
 
 
@@ -67,13 +67,14 @@ def _odd_images(data: Trajectories) -> list[str]:
     ]
 
 
-def _clocks(before: np.ndarray, after: np.ndarray) -> Iterator[str]:
+def _clocks(before: np.ndarray, after: np.ndarray, names: Sequence[str]) -> Iterator[str]:
     """Numbers that grow, or fall, in every step."""
     change = after - before
     for column in np.flatnonzero((change > 0).all(axis=0) | (change < 0).all(axis=0)):
         how = "grows" if change[0, column] > 0 else "falls"
+        which = f"{names[column]!r}" if names else f"number {column + 1} of the states"
         yield (
-            f"number {column + 1} of the states only ever {how}: if it is a clock or a counter, give it as times or "
+            f"{which} only ever {how}: if it is a clock or a counter, give it as times or "
             "leave it out, because no state is visited twice while it runs"
         )
 
