@@ -95,7 +95,6 @@ def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> 
     """Agents of one kind on one data set, or other distances for ablations, and how long each part took."""
     import minaction as ma
     from minaction.agents import fit_gcbc, fit_qrl_actor
-    from minaction.agents._fit import NODES, chosen_inputs, only
 
     took, began = {}, time.monotonic()
 
@@ -116,9 +115,7 @@ def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> 
         model = ma.fit(data, steps=given.model_steps, name=name, held_out=0.0, progress=False)
         model.save(folder / "distance.safetensors")
         lap("distance")
-        recorded = ma.recorded_distance(only(data, chosen_inputs(data, goal_inputs)), max_nodes=NODES)
-        lap("roadmap")
-        save(folder, kind, ma.fit_agent(data, model, recorded=recorded, **told, **settings))
+        save(folder, kind, ma.fit_agent(data, model, **told, **settings))
     elif kind == "others":
         for objective in ("maddist", "qrl"):
             other = ma.fit(data, objective, steps=given.other_steps, name=name, held_out=0.0, progress=False)

@@ -57,6 +57,22 @@ def test_an_agent_reaches_its_goal() -> None:
     assert "the door opened" in run(EXAMPLES / "agent.py")
 
 
+@pytest.mark.slow
+def test_subgoals_save_actions() -> None:
+    found = re.findall(r"(\d+) actions tried for a way of (\d+)", run(EXAMPLES / "subgoals.py"))
+    (at_once, least), (by_subgoals, way) = ((int(tried), int(way)) for tried, way in found)
+    assert by_subgoals < 0.7 * at_once
+    assert way <= 1.2 * least
+
+
+@pytest.mark.slow
+def test_a_learner_practises_on_landmarks() -> None:
+    pytest.importorskip("stable_baselines3")
+    [reached] = re.findall(r"reached (\d) of 8 landmarks", run(EXAMPLES / "landmarks.py"))
+    assert int(reached) >= 3
+
+
 def test_no_example_is_forgotten() -> None:
-    known = {"agent.py", "own_data.py", "save_and_search.py", "heuristic_search.py", "reward_shaping.py"}
-    assert {path.name for path in EXAMPLES.glob("*.py")} == known
+    searching = {"save_and_search.py", "heuristic_search.py", "subgoals.py"}
+    learning = {"agent.py", "own_data.py", "reward_shaping.py", "landmarks.py"}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == searching | learning

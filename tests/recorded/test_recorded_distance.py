@@ -424,3 +424,16 @@ def test_both_ways_are_the_same_from_a_process_of_its_own(program: str, monkeypa
     monkeypatch.setattr("minaction.recorded._paths.core_count", lambda: 2)
     monkeypatch.setattr(sys, "executable", program)  # one that fails is not missed
     np.testing.assert_array_equal(graph.both_ways(sources, targets), one_process)
+
+
+def test_nodes_are_drawn_evenly_where_that_is_asked_for() -> None:
+    """Of 60 walks through a busy corridor and one through another, a small sample drawn by visits misses the second."""
+    random = np.random.default_rng(0)
+    walks = [np.cumsum(random.uniform(-0.1, 0.1, (200, 2)), axis=0) for _ in range(60)]
+    lonely = np.stack([np.linspace(20, 40, 200), np.full(200, 20.0)], axis=1) + random.normal(scale=0.02, size=(200, 2))
+    data = Trajectories.from_episodes([walk.astype(np.float32) for walk in [*walks, lonely]])
+    by_visits, even = (recorded_distance(data, max_nodes=500, even=evenly) for evenly in (False, True))
+    there = [int((graph.nodes[:, 0] > 15).sum()) for graph in (by_visits, even)]
+    assert len(even) == 500
+    assert there[0] < 25
+    assert there[1] > 4 * there[0]

@@ -131,12 +131,15 @@ class SubgoalCloning(TrainingObjective):
         drawn = random.random(len(rows))
         ahead = (most + 1.0) ** drawn if self.single_steps else 1.0 + drawn * most
         last = rows + np.floor(ahead).astype(rows.dtype)
-        after = rows + 1 if self.single_steps else last
-        begin = rows[0]
+        fall = self._fall(data, rows, last)
+        return rows, last, np.exp(self.sharpness * (np.minimum(fall, 1.0) - 1.0))
+
+    def _fall(self, data: Trajectories, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """How much the distance to the subgoal falls per step, (n,)."""
+        after, begin = rows + 1 if self.single_steps else last, rows[0]
         places = self.model.embed(read_rows(data.states, np.arange(begin, last.max() + 1)))
         before, left = (steps_apart(self.model, places[some - begin], places[last - begin]) for some in (rows, after))
-        fall = (before - left) / (after - rows)
-        return rows, last, np.exp(self.sharpness * (np.minimum(fall, 1.0) - 1.0))
+        return (before - left) / (after - rows)
 
     def sample(self, key: PRNGKeyArray, tables: Stretches) -> CloningBatch:
         drawn = below(jax.random.bits(key, (self.batch_size,)), tables.count)

@@ -101,7 +101,8 @@ def fit_agent(
     actions = Actions.of(data)
     check_fits(data, model)
     inputs = chosen_inputs(data, goal_inputs)
-    recorded = recorded_distance(only(data, inputs), max_nodes=NODES) if recorded is None else recorded
+    if recorded is None:  # even where few went: else only long edges pass there, on which agents lose their way
+        recorded = recorded_distance(only(data, inputs), max_nodes=NODES, even=True)
     lasting = inputs[recorded.counts | recorded.must_agree]
     told = {"actions": actions, "goal_inputs": tuple(map(int, lasting)), "model": model}
     if recorded.repeats or len(lasting) == data.state_shape[0] or actions.choices:

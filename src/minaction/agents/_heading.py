@@ -18,14 +18,17 @@ import optax
 import optax.contrib
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from .._mapped import read_rows
 from ..encoders import InputStatistics
 from ..encoders._perceptron import Perceptron
 from ..objectives import States, Terms
+from ..trajectories import Trajectories
 from ._cloning import CloningBatch, Stretches, SubgoalCloning
 from ._policy import Policy, PolicyArchitecture, fixed, unit
 
 _ALONG = 2.0  # of the recorded direction beside a normal vector: critic and policy learn what lies around it as well,
 _ANYWHERE = 0.25  # and for this share any direction
+_FAST = 0.95  # the quantile of the pace that is as fast as any
 _NOISE, _MOST_NOISE = 0.2, 0.5  # of actions that the critic is asked about, in half the range of actions
 
 
@@ -85,7 +88,8 @@ class HeadingActor(SubgoalCloning):
     - E (Q(x_t, a_t) - (1 - `discount`) r - `discount` min Q'(x_{t+1}, pi'(x_{t+1}) + noise))^2 for each critic, where
       r is the way gained in direction u by the step from s_t to s_{t+1}, in typical steps;
     - - E Q(x_t, pi(x_t)) / E |Q| + `cloning` E w |pi(s_t, v) - a_t|^2 / 2 for the policy, where v is the direction in
-      which the recording went on, to s_{t+k}, with k and w as in `SubgoalCloning`;
+      which the recording went on, to s_{t+k}, with k and w as in `SubgoalCloning`, but f is the way that it made in
+      the k steps, over that of the fastest twentieth;
 
     u is v turned at random, or any direction. What falls over gains no way any more, so the critics warn of it.
     """
@@ -121,6 +125,15 @@ class HeadingActor(SubgoalCloning):
         """
         rate = optax.cosine_decay_schedule(self.learning_rate, steps)
         return optax.contrib.muon(rate, adam_learning_rate=lambda step: 0.1 * rate(step))
+
+    def _fall(self, data: Trajectories, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """How much way was made per step; the learned distance counts an ant's posture as well (correlation .54)."""
+        begin, inputs = rows[0], list(self.goal_inputs)
+        places = read_rows(data.states, np.arange(begin, last.max() + 1))[:, inputs].astype(np.float64)
+        change = np.median(np.abs(np.diff(places, axis=0)), axis=0)
+        way = (places[last - begin] - places[rows - begin]) / np.where(change > 0, change, 1.0)
+        pace = np.linalg.norm(way, axis=1) / (last - rows)
+        return pace / max(np.quantile(pace, _FAST), 1e-9)
 
     def init(self, network: HeadingNetwork, /) -> HeadingNetwork:
         return network

@@ -40,8 +40,13 @@ class Built:
     gaps: np.ndarray  # (g, k) places beside nodes that were probably missed; none where states do not repeat
 
 
-def build(data: Trajectories, embedding: Embedding | None, max_nodes: int | None, seed: int) -> Built:
-    """The graph of a recording; `seed` decides which states of a large one are nodes, and which are joined."""
+def build(
+    data: Trajectories, embedding: Embedding | None, max_nodes: int | None, seed: int, even: bool = False
+) -> Built:
+    """The graph of a recording; `seed` decides which states of a large one are nodes, and which are joined.
+
+    If `even`, nodes are drawn alike everywhere instead of as often as a place was visited.
+    """
     random = np.random.default_rng(seed)
     data, kept = bounded(data, random, MAX_ROWS)
     repeats = embedding is None and states_repeat(data, random)
@@ -62,7 +67,7 @@ def build(data: Trajectories, embedding: Embedding | None, max_nodes: int | None
     tick = float(np.median(some.cost))
 
     most = max_nodes or (NODES if norm is None else FREE_NODES)
-    nodes, node_of = _choose_nodes(data, repeats, most, random)
+    nodes, node_of = _choose_nodes(data, repeats, most, random, nearness if even else None)
     tree = KDTree(nearness.place(nodes))
     start, end = node_of[moves.start], node_of[moves.end]
     begins = start >= 0
@@ -104,7 +109,7 @@ def _first_rows(node_of: np.ndarray, count: int) -> np.ndarray:
 
 
 def _choose_nodes(
-    data: Trajectories, repeats: bool, most: int, random: np.random.Generator
+    data: Trajectories, repeats: bool, most: int, random: np.random.Generator, evenly: Nearness | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The states that are nodes (n, D), and the node of every recorded state, -1 where it is none."""
     if repeats:
@@ -113,7 +118,12 @@ def _choose_nodes(
         states, index = data.states, np.arange(data.num_states)
     if len(states) <= most:
         return states, index
-    chosen = np.sort(random.choice(len(states), most, replace=False))
+    share = None
+    if evenly is not None:
+        cells, visits = np.unique(np.floor(evenly.place(states)), axis=0, return_inverse=True, return_counts=True)[1:]
+        share = 1 / visits[cells.ravel()]
+        share /= share.sum()
+    chosen = np.sort(random.choice(len(states), most, replace=False, p=share))
     renumbered = np.full(len(states), -1)
     renumbered[chosen] = np.arange(most)
     return states[chosen], renumbered[index]

@@ -223,7 +223,12 @@ class RecordedDistance:
 
 
 def recorded_distance(
-    data: Trajectories, embedding: Embedding | None = None, *, max_nodes: int | None = None, seed: int = 0
+    data: Trajectories,
+    embedding: Embedding | None = None,
+    *,
+    max_nodes: int | None = None,
+    seed: int = 0,
+    even: bool = False,
 ) -> RecordedDistance:
     """The distance that a recording itself tells of, in seconds and without learning.
 
@@ -234,7 +239,8 @@ def recorded_distance(
 
     `embedding` turns states (n, D) into places (n, k) by whose distances nearness is judged, for states of many
     numbers: a learned model's encoder, or a projection on the inputs that matter. `max_nodes` bounds memory and time;
-    by default 200,000, and 60,000 where moves are free. `seed` draws nodes and joins.
+    by default 200,000, and 60,000 where moves are free. `seed` draws nodes and joins. With `even`, nodes of a large
+    recording are drawn alike everywhere, and not as often as a place was visited.
 
     >>> import minaction as ma
     >>> data = ma.Trajectories.from_episodes([[[0.0], [1.0], [2.0], [0.0], [1.0], [2.0]]] * 5)
@@ -243,4 +249,4 @@ def recorded_distance(
     """
     if max_nodes is not None and max_nodes < 2:
         raise InputError(f"A graph of {max_nodes} nodes has no distances; let max_nodes be 2 or more.")
-    return RecordedDistance(build(data, embedding, max_nodes, seed))
+    return RecordedDistance(build(data, embedding, max_nodes, seed, even))
