@@ -47,8 +47,6 @@ class TrainingObjective(ABC):
     adam_epsilon: ClassVar[float] = 1e-10
     default_steps: ClassVar[int] = 50_000
     """The number of steps to train for by default."""
-    rounded: ClassVar[bool] = False
-    """Whether an accelerator may round what it multiplies, in training alone; see `encoders/_training.py`."""
 
     learning_rate: float = 1e-4
     clip_norm: float | None = 50.0
@@ -87,7 +85,7 @@ class TrainingObjective(ABC):
         return describe(self)
 
     def optimiser(self, steps: int) -> optax.GradientTransformation:
-        """The optimiser for a training of `steps` steps; it is given all weights as one vector."""
+        """The optimiser for a training of `steps` steps."""
         del steps  # for objectives with a schedule
         return self.adam(self.learning_rate)
 
@@ -100,13 +98,16 @@ class TrainingObjective(ABC):
 
     def adam(self, learning_rate: optax.ScalarOrSchedule) -> optax.GradientTransformation:
         """Adam with this `learning_rate` and clipped gradients."""
-        return self.clipped(optax.adam(learning_rate, eps=self.adam_epsilon))
+        return self.flat(optax.adam(learning_rate, eps=self.adam_epsilon))
 
-    def clipped(self, optimiser: optax.GradientTransformation) -> optax.GradientTransformation:
-        """`optimiser` with the gradient's norm clipped at `clip_norm`."""
+    def flat(self, optimiser: optax.GradientTransformation) -> optax.GradientTransformation:
+        """`optimiser` with clipped gradients, over all parameters as one array.
+
+        That takes a few kernels instead of dozens.
+        """
         if self.clip_norm is None:
-            return optimiser
-        return optax.chain(optax.clip_by_global_norm(self.clip_norm), optimiser)
+            return optax.flatten(optimiser)
+        return optax.flatten(optax.chain(optax.clip_by_global_norm(self.clip_norm), optimiser))
 
     def tables(self, data: Trajectories) -> Any:
         """What `sample` needs to know about `data`, as NumPy arrays; made once, on the host."""

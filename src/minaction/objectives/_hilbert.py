@@ -108,7 +108,7 @@ class Hilbert(Objective):
     def optimiser(self, steps: int) -> optax.GradientTransformation:
         if not self.rectified_adam:
             return super().optimiser(steps)
-        return self.clipped(optax.radam(self.learning_rate, eps=self.adam_epsilon))
+        return self.flat(optax.radam(self.learning_rate, eps=self.adam_epsilon))
 
     def init(self, distance: Distance) -> Distance:
         return jax.tree.map(jnp.copy, distance)

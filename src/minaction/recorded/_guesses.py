@@ -9,11 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import KDTree
 
-from ._edges import SNAP, Edges, lenders, offers
+from ._edges import Edges, lenders, offers
 from ._evidence import after, probably, rate_of
 from ._moves import LentMoves
 from ._neighbours import nearest
 
+SNAP = 0.25
+"""How far from a node a guess may land: where states repeat, those that the same move leads to are the same."""
 _NODES_AT_A_TIME = 20_000
 _ASKED = 5_000  # nodes that tell how often guesses are right
 

@@ -10,7 +10,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 
 from .._distance import Distance
 from .._trees import stack_padded
@@ -231,14 +230,13 @@ class _Check:
             batch = self.objective.sample(jax.random.fold_in(key, step), self.on_device)
             (value, terms), gradient = self._loss_and_gradient(distance, extra, batch, self.states, step / _STEPS)
             parameters, rest = eqx.partition(distance, eqx.is_inexact_array)
-            weights, shaped = ravel_pytree(parameters)
-            update, optimising = optimiser.update(ravel_pytree(gradient)[0], optimising, weights)
-            distance = eqx.combine(shaped(weights + jnp.asarray(update)), rest)
+            updates, optimising = optimiser.update(gradient, optimising, parameters)
+            distance = eqx.combine(eqx.apply_updates(parameters, updates), rest)
             return (distance, self.objective.advance(distance, extra, terms), optimising, key), value
 
         def train(key: jax.Array) -> tuple[Any, jax.Array]:
             distance, extra = self._begin(key)
-            optimising = optimiser.init(ravel_pytree(eqx.filter(distance, eqx.is_inexact_array))[0])
+            optimising = optimiser.init(eqx.filter(distance, eqx.is_inexact_array))  # type: ignore[arg-type]
             (distance, extra, _, _), losses = jax.lax.scan(
                 one_step, (distance, extra, optimising, key), jnp.arange(_STEPS)
             )

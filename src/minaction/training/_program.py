@@ -11,12 +11,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from .._devices import Devices
 from ..encoders import InputStatistics
-from ..encoders._training import in_training
+from ..encoders._image import in_training
 from ..objectives import States, TrainingObjective
 from ..objectives._states import RecordedStates
 
@@ -44,16 +43,6 @@ class TrainState(NamedTuple):
     keys: Any
 
 
-class _Carry(NamedTuple):
-    """What a step of one seed changes, all weights as one vector: a GPU spends longer on starting a kernel for every
-    weight than on the arithmetic in it."""
-
-    weights: Float[Array, " n"]
-    average: Any
-    optimiser: optax.OptState
-    extra: Any
-
-
 @dataclass(frozen=True)
 class Program:
     """It is equal to another with the same fields, so that trainings alike share compiled code; and it holds no data,
@@ -66,11 +55,9 @@ class Program:
     """Whether the data have a leading axis over seeds, as the state has."""
     devices: Devices
     unroll: int = 1
-    """How many steps are compiled into one piece; the terms of the loss are those of its last step."""
+    """How many steps are compiled into one piece."""
     in_turn: bool = False
     """Whether the seeds of a program are trained one after the other."""
-    rounded: bool = False
-    """Whether products take rounded numbers."""
 
     @partial(jax.jit, static_argnames="self", compiler_options=COMPILE_FAST)
     def initial(self, keys: Any, statistics: InputStatistics) -> TrainState:
@@ -80,58 +67,33 @@ class Program:
             network = self.objective.architecture.build(statistics, key=key)
             parameters = eqx.filter(network, eqx.is_inexact_array)
             average = jax.tree.map(jnp.zeros_like, parameters) if self.objective.averaging else ()
-            optimiser = self.objective.optimiser(self.steps).init(ravel_pytree(parameters)[0])
+            optimiser = self.objective.optimiser(self.steps).init(parameters)
             return TrainState(network, average, optimiser, self.objective.init(network), key)
 
         return jax.vmap(one_seed)(keys, statistics)
 
-    def _trained(
-        self, state: TrainState, run: Callable[[Callable[..., Any], _Carry], tuple[_Carry, dict]]
-    ) -> tuple[TrainState, dict]:
-        """`run(one_step, carry)` is to take steps; the state after them, and the mean of the terms."""
+    def _one_step(self, state: TrainState, step: Array, batch: Any, states: States) -> tuple[TrainState, dict]:
+        progress = step / self.steps
         parameters, rest = eqx.partition(state.network, eqx.is_inexact_array)
-        weights, shaped = ravel_pytree(parameters)
-        optimiser = self.objective.optimiser(self.steps)
+        key = jax.random.fold_in(jax.random.fold_in(state.keys, step), 1)  # the batch was drawn with what is inside
 
-        def one_step(carry: _Carry, step: Array, batch: Any, states: States) -> tuple[_Carry, dict]:
-            key = jax.random.fold_in(jax.random.fold_in(state.keys, step), 1)  # the batch was drawn with what is inside
+        def loss(parameters: Any) -> tuple[Float[Array, ""], dict]:
+            network = in_training(eqx.combine(parameters, rest), key)
+            return self.objective.loss(network, state.extra, batch, states, progress)
 
-            def loss(parameters: Any) -> tuple[Float[Array, ""], dict]:
-                network = in_training(eqx.combine(parameters, rest), key, self.rounded)
-                return self.objective.loss(network, carry.extra, batch, states, step / self.steps)
+        (value, terms), gradient = jax.value_and_grad(loss, has_aux=True)(parameters)
+        updates, optimiser = self.objective.optimiser(self.steps).update(gradient, state.optimiser, parameters)
+        parameters = eqx.apply_updates(parameters, updates)
+        average = self._averaged(state.average, parameters, step)
+        network = eqx.combine(parameters, rest)
+        extra = self.objective.advance(network, state.extra, terms)
+        return self.devices.agree(TrainState(network, average, optimiser, extra, state.keys)), {"loss": value, **terms}
 
-            (value, terms), gradient = jax.value_and_grad(loss, has_aux=True)(shaped(carry.weights))
-            update, optimising = optimiser.update(ravel_pytree(gradient)[0], carry.optimiser, carry.weights)
-            weights = carry.weights + jnp.asarray(update)
-            average = self._averaged(carry.average, weights, step)
-            extra = self.objective.advance(eqx.combine(shaped(weights), rest), carry.extra, terms)
-            return self.devices.agree(_Carry(weights, average, optimising, extra)), {"loss": value, **terms}
-
-        average = ravel_pytree(state.average)[0] if self.objective.averaging else ()
-        carry, terms = run(one_step, _Carry(weights, average, state.optimiser, state.extra))
-        network = eqx.combine(shaped(carry.weights), rest)
-        average = shaped(carry.average) if self.objective.averaging else ()
-        trained = TrainState(network, average, carry.optimiser, carry.extra, state.keys)
-        return trained, jax.tree.map(lambda values: jnp.mean(values), terms)
-
-    def _averaged(self, average: Any, weights: Float[Array, " n"], step: Array) -> Any:
+    def _averaged(self, average: Any, parameters: Any, step: Array) -> Any:
         if not self.objective.averaging:
             return average
         share = 1 / (1 + self.objective.averaging * step)  # of this step in the average: all of it at first
-        return average + share * (weights - average)
-
-    def _in_pieces(self, one_step: Callable[..., Any], carry: _Carry, xs: Any) -> tuple[_Carry, dict]:
-        """A step for every entry of `xs`, `unroll` of them in each iteration of the loop."""
-        length = len(jax.tree.leaves(xs)[0])
-        together = max(count for count in range(1, self.unroll + 1) if length % count == 0)
-
-        def piece(carry: _Carry, xs: Any) -> tuple[_Carry, dict]:
-            terms = {}
-            for k in range(together):
-                carry, terms = one_step(carry, *jax.tree.map(lambda leaf, k=k: leaf[k], xs))
-            return carry, terms
-
-        return jax.lax.scan(piece, carry, jax.tree.map(lambda x: x.reshape(-1, together, *x.shape[1:]), xs))
+        return jax.tree.map(lambda mean, now: mean + share * (now - mean), average, parameters)
 
     @partial(jax.jit, static_argnames=("self", "length"), donate_argnames="state", compiler_options=COMPILE_FOR_SPEED)
     def chunk(self, state: TrainState, start: int, data: Any, *, length: int) -> tuple[TrainState, dict]:
@@ -144,15 +106,18 @@ class Program:
         def one_seed(state: TrainState, data: Any) -> tuple[TrainState, dict]:
             tables, states = data
 
-            def run(one_step: Callable[..., Any], carry: _Carry) -> tuple[_Carry, dict]:
-                def several_steps(carry: _Carry, steps: Array) -> tuple[_Carry, dict]:
-                    keys = jax.vmap(partial(jax.random.fold_in, state.keys))(steps)
-                    batches = jax.vmap(self.objective.sample, in_axes=(0, None))(keys, tables)
-                    return self._in_pieces(partial(one_step, states=states), carry, (steps, batches))
+            def body(state: TrainState, xs: Any) -> tuple[TrainState, dict]:
+                step, batch = xs
+                return self._one_step(state, step, batch, states)
 
-                return jax.lax.scan(several_steps, carry, (start + jnp.arange(length)).reshape(-1, together))
+            def several_steps(state: TrainState, steps: Array) -> tuple[TrainState, dict]:
+                keys = jax.vmap(partial(jax.random.fold_in, state.keys))(steps)
+                batches = jax.vmap(self.objective.sample, in_axes=(0, None))(keys, tables)
+                return jax.lax.scan(body, state, (steps, batches), unroll=self.unroll)
 
-            return self._trained(state, run)
+            steps = (start + jnp.arange(length)).reshape(-1, together)
+            state, terms = jax.lax.scan(several_steps, state, steps)
+            return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
         return self._over_seeds(one_seed, self.data_differs)(state, data)
 
@@ -161,13 +126,12 @@ class Program:
         """`length` steps of every seed on batches that the host sampled: (seeds, length, ...)."""
 
         def one_seed(state: TrainState, fed: Any) -> tuple[TrainState, dict]:
-            def run(one_step: Callable[..., Any], carry: _Carry) -> tuple[_Carry, dict]:
-                def on_rows(carry: _Carry, step: Array, batch: Any, rows: Array) -> tuple[_Carry, dict]:
-                    return one_step(carry, step, batch, RecordedStates(rows, self.devices))
+            def body(state: TrainState, xs: Any) -> tuple[TrainState, dict]:
+                step, batch, rows = xs
+                return self._one_step(state, step, batch, RecordedStates(rows, self.devices))
 
-                return self._in_pieces(on_rows, carry, (start + jnp.arange(length), *fed))
-
-            return self._trained(state, run)
+            state, terms = jax.lax.scan(body, state, (start + jnp.arange(length), *fed), unroll=self.unroll)
+            return state, jax.tree.map(lambda values: jnp.mean(values), terms)
 
         return self._over_seeds(one_seed, data_differs=True)(state, data)
 

@@ -72,7 +72,7 @@ def _clocks(before: np.ndarray, after: np.ndarray, names: Sequence[str]) -> Iter
     change = after - before
     for column in np.flatnonzero((change > 0).all(axis=0) | (change < 0).all(axis=0)):
         how = "grows" if change[0, column] > 0 else "falls"
-        which = f"{names[column]!r}" if names else f"number {column + 1} of the states"
+        which = f"{names[int(column)]!r}" if names else f"number {column + 1} of the states"
         yield (
             f"{which} only ever {how}: if it is a clock or a counter, give it as times or "
             "leave it out, because no state is visited twice while it runs"
