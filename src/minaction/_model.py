@@ -22,7 +22,7 @@ from ._forks import note_process
 from ._health import Health
 from ._mapped import read_rows
 from ._model_file import WEIGHTS, Provenance, as_stored, read_model, write_folder, write_model
-from ._remaining import Progress, at_usual_place
+from ._remaining import Progress, at_usual_place, check_same_kind
 from ._state_format import StateFormat
 from ._units import ORDINARY, Units
 from .errors import InputError
@@ -216,6 +216,8 @@ class DistanceModel:
         >>> model.progress(data[0]).done.shape == data[0].times.shape
         True
         """
+        if isinstance(episode, Episode):
+            check_same_kind(self.columns, self.unit, episode)
         states = self._format.as_rows(episode.states if isinstance(episode, Episode) else episode)
         times = episode.times if isinstance(episode, Episode) else np.arange(len(states), dtype=np.float64)
         if len(states) == 0:
@@ -234,6 +236,7 @@ class DistanceModel:
         >>> model.usual_ends(data).shape[1:]
         (2,)
         """
+        check_same_kind(self.columns, self.unit, data)
         rows = np.random.default_rng(0).permutation(data.offsets[1:] - 1)[:_MOST_ENDS]
         ends = read_rows(data.states, np.sort(rows))
         return ends[at_usual_place(self.pairwise(ends, ends), data.durations)]

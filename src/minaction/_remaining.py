@@ -2,15 +2,47 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
+
+from .errors import InputError
 
 _SAME_PLACE = 0.1  # of a usual episode's time: how near two ends of episodes are that count as one place
 _WINDOW = 5  # rows that are looked at together: single rows are noisy
 _LEAST_GAIN = 0.5  # of the time that passes around a row: where less is gained, the row is wasted
 _NEAR = 0.05  # of the time that was to go at first: what may be left where an episode counts as finished
+
+
+class Recorded(Protocol):
+    """What has columns and a clock: an episode, or several."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    @property
+    def time_unit(self) -> str: ...
+
+    @property
+    def times(self) -> np.ndarray | None: ...
+
+
+def check_same_kind(columns: tuple[str, ...], unit: str, recorded: Recorded) -> None:
+    """Refuse a recording of other columns, or of another unit of time, than a model learned from."""
+    if columns and recorded.columns and columns != recorded.columns:
+        raise InputError(
+            f"The model learned from the columns {', '.join(columns)}, but this recording has "
+            f"{', '.join(recorded.columns)}; name the same ones in the same order (--states {shlex.join(columns)})."
+        )
+    unknown = recorded.times is not None and not recorded.time_unit  # a person who gives times alone may mean the same
+    if unit != recorded.time_unit and not unknown:
+        raise InputError(
+            f"The model counts in {unit or 'steps'}, but this recording in {recorded.time_unit or 'steps'}; name the "
+            "clock and its unit as they were for the model (--time, --unit)."
+        )
 
 
 def at_usual_place(between: np.ndarray, durations: np.ndarray) -> np.ndarray:

@@ -161,6 +161,14 @@ def test_answers_name_the_episodes_of_the_log_and_doubts_about_the_model(
     assert "held-out episodes speak against this model" in said
     assert "run-7" in (tmp_path / "progress-episodes.csv").read_text()
     assert "run-19" in (tmp_path / "run" / "report.html").read_text()
+    written(tmp_path / "millis.tsv", "name\tstamp_ms\tx", "a\t0\t1", "a\t100\t2")
+    assert main(["progress", "run", "millis.tsv", "--time", "stamp_ms", "--episode", "name"]) == 2
+    assert "counts in s, but this recording in ms" in capsys.readouterr().err
+    written(tmp_path / "other.tsv", "name\tstamp\ty", "a\t0\t1", "a\t1\t2")
+    assert main(["progress", "run", "other.tsv"]) == 2
+    assert "from the columns x, but this recording has y" in capsys.readouterr().err
+    assert main(["progress", "nowhere"]) == 2
+    assert "nowhere" in capsys.readouterr().err
     assert main(["distance", "run", "--from", "1", "2", "--to", "1"]) == 2
     assert "has 1 numbers (x), but --from gives 2" in capsys.readouterr().err
 

@@ -17,6 +17,7 @@ from .._files import atomic_write
 from .._model import DistanceModel
 from .._progress import counting_progress
 from .._remaining import Progress as Along
+from .._remaining import check_same_kind
 from ..errors import InputError, MissingExtra
 from ..tasks import Source
 from ..training import Run
@@ -34,6 +35,7 @@ def progress(options: Progress) -> int:
         raise InputError(f"Cannot write {options.out}: its ending must be .csv or .parquet.")
     console = make_console()
     models, data = _models_and_data(options)
+    check_same_kind(models[0].columns, models[0].unit, data)
     goals = _goals(options, models[0], data)
     with console.status("measuring what remains"):
         remaining = np.mean([model.remaining(data.states, goals) for model in models], axis=0)
@@ -71,9 +73,10 @@ def ranking(episodes: Sequence[Along]) -> list[int]:
 def _models_and_data(options: Progress) -> tuple[list[DistanceModel], Trajectories]:
     table = table_options(options)
     if not options.run.is_dir():
+        models = [DistanceModel.load(options.run)]
         if options.log is None:
             raise InputError("A model file does not say which log is meant; give the log after it.")
-        return [DistanceModel.load(options.run)], Source(options.log, table=table).data(0)
+        return models, Source(options.log, table=table).data(0)
     run = Run.open(options.run)
     config = run.config
     models = [DistanceModel.load(run.model_path(seed)) for seed in config.seeds]
