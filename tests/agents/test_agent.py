@@ -74,6 +74,7 @@ def test_a_goal_outside_the_data_is_warned_of_once(agent: ma.Agent, data) -> Non
     [
         (np.zeros(3), np.zeros(2), r"The observation has shape \(3,\); this agent takes states of shape \(2,\)"),
         (np.zeros(2), np.zeros((1, 2)), r"The goal has shape \(1, 2\)"),
+        (["here", "there"], np.zeros(2), "The observation is not made of numbers"),
         (np.array([np.nan, 0.0]), np.zeros(2), "The observation holds NaN"),
     ],
 )

@@ -64,12 +64,17 @@ def test_the_command_leaves_numbers_and_a_film(folder: Path, tmp_path: Path) -> 
         (("agent", "evaluate", "{folder}", "antmaze-medium-v0"), "observations of shape (29,)"),
         (("agent", "evaluate", "{folder}", "nomaze-v0"), "OGBench has no environment 'nomaze-v0'"),
         (("agent", "evaluate", "{folder}", MAZE, "--tasks", "6"), "numbered 1 to 5"),
+        (("agent", "evaluate", "{folder}", MAZE, "--gif", "film.png"), "written to a .gif file"),
         (("agent", "train", "cliffwalking", "--seeds", "0"), "at least one seed"),
+        (("agent", "train", "cliffwalking", "--goal-inputs", "7", "--out", "{folder}/not"), "the numbers 0 to 1"),
     ],
 )
 def test_what_cannot_be_gets_one_sentence(folder: Path, words: tuple[str, ...], sentence: str, capsys) -> None:
     assert main([word.format(folder=folder) for word in words]) == 2
-    assert sentence in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert sentence in printed.err
+    assert "training" not in printed.err + printed.out  # what can be refused at once is
+    assert not (folder / "not").exists()
 
 
 def test_failures_are_counted_and_only_successes_have_steps() -> None:

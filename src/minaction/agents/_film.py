@@ -9,7 +9,7 @@ import numpy as np
 
 from .._files import atomic_write
 from ..errors import InputError
-from ..mazes._layouts import OGBENCH_LAYOUTS
+from ..mazes._layouts import OGBENCH_LAYOUTS, MazeLayout
 from ._agent import Agent
 from ._evaluation import make_environment, run_episode
 
@@ -22,11 +22,7 @@ def write_film(path: str | Path, agent: Agent, environment: str, tasks: Sequence
     from matplotlib.figure import Figure
     from PIL import Image
 
-    if Path(path).suffix != ".gif":
-        raise InputError(f"A film is written to a .gif file, not to {path}.")
-    layout = OGBENCH_LAYOUTS.get(environment.partition("maze-")[2].split("-")[0])
-    if layout is None:
-        raise InputError(f"There is no map of {environment} to draw on.")
+    layout = layout_of(path, environment)
     world = make_environment(environment)
     played = []
     for task in tasks:
@@ -52,3 +48,13 @@ def write_film(path: str | Path, agent: Agent, environment: str, tasks: Sequence
             frames.append(Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("P"))
     with atomic_write(path) as file:
         frames[0].save(file, format="GIF", save_all=True, append_images=frames[1:], duration=50, loop=0)
+
+
+def layout_of(path: str | Path, environment: str) -> MazeLayout:
+    """The map to draw a film on; refuses an environment without one, and a file that is no .gif."""
+    if Path(path).suffix != ".gif":
+        raise InputError(f"A film is written to a .gif file, not to {path}.")
+    layout = OGBENCH_LAYOUTS.get(environment.partition("maze-")[2].split("-")[0])
+    if layout is None:
+        raise InputError(f"There is no map of {environment} to draw on.")
+    return layout

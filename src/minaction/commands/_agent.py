@@ -16,6 +16,8 @@ from .._model import DistanceModel
 from .._progress import counting_progress, training_progress
 from ..agents import Agent, AgentEvaluation, evaluate_agent, fit_agent, fit_gcbc, fit_qrl_actor, write_film
 from ..agents._actions import Actions
+from ..agents._film import layout_of
+from ..agents._fit import chosen_inputs
 from ..errors import InputError
 from ..objectives import PathDist
 from ..tasks import TASKS, read
@@ -39,10 +41,11 @@ def _train(chosen: options.Agent) -> int:
     out = chosen.out or Path("agents") / Path(chosen.source).stem
     with counting_progress(f"reading {chosen.source}") as progress:
         data = read(chosen.source, keep_actions=True, episodes=chosen.episodes, progress=progress)
-    Actions.of(data)  # refuses data without actions before anything is trained
     began = time.monotonic()
     seeds = range(chosen.first_seed, chosen.first_seed + chosen.seeds)
     goal_inputs = chosen.goal_inputs or (TASKS[chosen.source].goal_inputs if chosen.source in TASKS else None)
+    Actions.of(data)  # refuses data without actions, and
+    chosen_inputs(data, goal_inputs)  # numbers that a state does not have, before anything is trained
     settings = {"steps": chosen.steps, "goal_inputs": goal_inputs}
     for several, model in _distances(chosen, data, seeds, out):
         paths = [out / f"agent-seed{seed}.safetensors" for seed in several]
@@ -94,6 +97,8 @@ def _trained_distances(chosen: options.Agent, data: Trajectories, seeds: range, 
 def _evaluate(chosen: options.Agent) -> int:
     if not chosen.environment:
         raise InputError("`minaction agent evaluate` needs an environment of OGBench, such as pointmaze-medium-v0.")
+    if chosen.gif is not None:
+        layout_of(chosen.gif, chosen.environment)  # refused before anything is played
     console, source = make_console(), Path(chosen.source)
     files = sorted(source.glob("agent-seed*.safetensors")) if source.is_dir() else [source]
     if not files:

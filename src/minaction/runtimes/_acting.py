@@ -84,7 +84,9 @@ class Acting:
 
     def _checked(self, state: ArrayLike, what: str) -> np.ndarray:
         found = np.asarray(state)
-        if found.shape != self.model.state_shape or found.dtype.kind not in "fiub":
+        if found.dtype.kind not in "fiub":
+            raise InputError(f"The {what} is not made of numbers but of {found.dtype.name}; give a state as recorded.")
+        if found.shape != self.model.state_shape:
             raise InputError(
                 f"The {what} has shape {found.shape}; this agent takes states of shape {self.model.state_shape}, "
                 "as they were recorded."
