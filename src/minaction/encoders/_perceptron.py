@@ -25,12 +25,7 @@ def selu(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
 @selu.defjvp
 def _selu_derivative(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     value = selu(*primals)
-    return value, selu_slope(value) * tangents[0]
-
-
-def selu_slope(value: Float[Array, "*n"]) -> Float[Array, "*n"]:
-    """The slope of `selu` where it has this value."""
-    return jnp.where(value > 0, _SELU_SCALE, value + _SELU_SCALE * _SELU_ALPHA)
+    return value, jnp.where(value > 0, _SELU_SCALE, value + _SELU_SCALE * _SELU_ALPHA) * tangents[0]
 
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {

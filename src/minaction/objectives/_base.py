@@ -47,8 +47,6 @@ class TrainingObjective(ABC):
     adam_epsilon: ClassVar[float] = 1e-10
     default_steps: ClassVar[int] = 50_000
     """The number of steps to train for by default."""
-    rounded: ClassVar[bool] = False
-    """Whether an accelerator may round what it multiplies, in training alone; see `encoders/_training.py`."""
 
     learning_rate: float = 1e-4
     clip_norm: float | None = 50.0

@@ -52,7 +52,6 @@ class MadDist(Objective):
     """
 
     name: ClassVar[str] = "maddist"
-    rounded: ClassVar[bool] = True
 
     batch_size: int = 256
     constraint_batch_size: int = 1024

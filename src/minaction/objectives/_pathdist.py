@@ -107,7 +107,6 @@ class PathDist(Objective):
 
     name: ClassVar[str] = "pathdist"
     default_steps: ClassVar[int] = 4000
-    rounded: ClassVar[bool] = True
 
     encoder: Encoder = field(default_factory=_encoder)
     learning_rate: float = 1e-3

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 
 from .._devices import Devices
 from ..encoders import InputStatistics
-from ..encoders._training import in_training
+from ..encoders._image import in_training
 from ..objectives import States, TrainingObjective
 from ..objectives._states import RecordedStates
 
@@ -58,8 +58,6 @@ class Program:
     """How many steps are compiled into one piece."""
     in_turn: bool = False
     """Whether the seeds of a program are trained one after the other."""
-    rounded: bool = False
-    """Whether products take rounded numbers."""
 
     @partial(jax.jit, static_argnames="self", compiler_options=COMPILE_FAST)
     def initial(self, keys: Any, statistics: InputStatistics) -> TrainState:
@@ -80,8 +78,9 @@ class Program:
         key = jax.random.fold_in(jax.random.fold_in(state.keys, step), 1)  # the batch was drawn with what is inside
 
         def loss(parameters: Any) -> tuple[Float[Array, ""], dict]:
-            network = in_training(eqx.combine(parameters, rest), key, self.rounded)
-            return self.objective.loss(network, state.extra, batch, states, progress)
+            return self.objective.loss(
+                in_training(eqx.combine(parameters, rest), key), state.extra, batch, states, progress
+            )
 
         (value, terms), gradient = jax.value_and_grad(loss, has_aux=True)(parameters)
         updates, optimiser = self.objective.optimiser(self.steps).update(gradient, state.optimiser, parameters)

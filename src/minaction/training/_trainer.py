@@ -104,6 +104,11 @@ class Trainer:
         batch = jax.eval_shape(objective.sample, jax.random.key(0), tables[0])
         rows = sum(leaf.size for leaf in jax.tree.leaves(batch) if jnp.issubdtype(leaf.dtype, jnp.integer))
         data_differs = len(self._sets) > 1 and self._replicas.batched
+        # A batch of images fills a device, and convolutions with weights of several seeds would be grouped ones.
+        images = is_image(self.data[0].state_shape)
+        self._program = Program(
+            objective, steps, data_differs, self._devices, 1 if images else self._unroll(rows), images
+        )
         self._feed: HostFeed | None = None
         self._encodes_distinct = False
         if self._sets[0].is_mapped:
@@ -113,17 +118,6 @@ class Trainer:
         else:
             views = self._state_views(rows, encode_distinct, [objective.more_states(table) for table in tables])
             self._data = self._replicas.put(list(zip(tables, views, strict=True)), self._places())
-        # A batch of images fills a device, and convolutions with weights of several seeds would be grouped ones.
-        images = is_image(self.data[0].state_shape)
-        self._program = Program(
-            objective,
-            steps,
-            data_differs,
-            self._devices,
-            unroll=1 if images else self._unroll(rows),
-            in_turn=images,
-            rounded=objective.rounded and not self._encodes_distinct and jax.default_backend() != "cpu",
-        )
         self.state = self._initial_state(begins)
 
     # ---------------------------------------------------------------- training
