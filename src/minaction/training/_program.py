@@ -78,8 +78,9 @@ class Program:
         key = jax.random.fold_in(jax.random.fold_in(state.keys, step), 1)  # the batch was drawn with what is inside
 
         def loss(parameters: Any) -> tuple[Float[Array, ""], dict]:
-            network = in_training(eqx.combine(parameters, rest), key)
-            return self.objective.loss(network, state.extra, batch, states, progress)
+            return self.objective.loss(
+                in_training(eqx.combine(parameters, rest), key), state.extra, batch, states, progress
+            )
 
         (value, terms), gradient = jax.value_and_grad(loss, has_aux=True)(parameters)
         updates, optimiser = self.objective.optimiser(self.steps).update(gradient, state.optimiser, parameters)
