@@ -68,10 +68,8 @@ def _state(model: DistanceModel, option: str, given: tuple[str, ...]) -> np.ndar
     shape = model.state_shape
     if None not in numbers:
         if len(numbers) != math.prod(shape):  # a person has to know which numbers a state has, and in which order
-            named = f" ({', '.join(model.columns)})" if model.columns else ""
-            raise InputError(
-                f"A state of this model has {math.prod(shape)} numbers{named}, but {option} gives {len(numbers)}."
-            )
+            size, named = " x ".join(map(str, shape)), f" ({', '.join(model.columns)})" if model.columns else ""
+            raise InputError(f"A state of this model has {size} numbers{named}, but {option} gives {len(numbers)}.")
         return np.array(numbers)
     if not is_image(shape) or arrangement(shape)[0][:2] != (0, 1):
         raise InputError(f"{given[0]!r} is not a number; this model takes states of {shape_in_words(shape)}.")
