@@ -112,6 +112,5 @@ def test_a_suites_own_cluster_listens_on_this_machine_alone_and_ends_with_it(
             started.send_signal(end)
         _, said = started.communicate(timeout=240)
     assert started.returncode == {None: 0, signal.SIGINT: 130, signal.SIGKILL: -9}[end], said
-    # Ray's own agents wait 60 s for its server, which is gone as well, before they end; no setting of Ray changes that.
-    _, left = psutil.wait_procs(family[1:], timeout=90 if end == signal.SIGKILL else 10)
+    _, left = psutil.wait_procs(family[1:], timeout=10)
     assert not left

@@ -12,6 +12,7 @@ import contextlib
 import logging
 import os
 import socket
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -45,6 +46,7 @@ class RayCluster:
     def train(self, batches: Iterable[Batch], prepare: Callable[[RunConfig], Run]) -> Generator[Update]:
         """See `Backend.train`. A batch whose machine is lost is trained again elsewhere, from where it came."""
         ray = self._connected()
+        watch = None if self._existing else _watch()
         try:
             has_gpu = self.device != "cpu" and ray.cluster_resources().get("GPU", 0) > 0
             environment = {} if self.device == "auto" else {"env_vars": {"JAX_PLATFORMS": self.device}}
@@ -66,9 +68,17 @@ class RayCluster:
                     yield from _outcome(ray, reference, under_way.pop(reference))
         finally:
             ray.shutdown()
+            if watch is not None:
+                watch.kill()
+                watch.communicate()
+
+    @property
+    def _existing(self) -> str | None:
+        """Where the cluster is, unless the suite starts one."""
+        return self.address or os.environ.get("RAY_ADDRESS")
 
     def _connected(self) -> Any:
-        address = self.address or os.environ.get("RAY_ADDRESS")
+        address = self._existing
         # Before Ray is imported, which reads it once; what a person has set stands.
         for name, value in (_TOKEN if address else _TOKEN | _LOOPBACK_ALONE).items():
             os.environ.setdefault(name, value)
@@ -110,6 +120,21 @@ def _private_files() -> Iterator[None]:
         yield
     finally:
         os.umask(umask)
+
+
+def _watch() -> subprocess.Popen[bytes]:
+    """A process that ends Ray's agents if this one is killed.
+
+    By themselves they would wait a minute for Ray's server, which ends with us. They live as long as the cluster, and
+    in our process group, unlike workers, which come and go and whose numbers might be another program's by then.
+    """
+    import psutil  # Ray brings it along
+
+    raylets = [child for child in psutil.Process().children() if child.name() == "raylet"]
+    agents = [str(one.pid) for raylet in raylets for one in raylet.children() if os.getpgid(one.pid) == os.getpgrp()]
+    silent: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    waiting = ["sh", "-c", 'read -r _; kill -9 "$@"', "sh", *agents]  # the input ends when nobody is left to write it
+    return subprocess.Popen(waiting, stdin=subprocess.PIPE, start_new_session=True, **silent)
 
 
 def _knock(address: str) -> None:
