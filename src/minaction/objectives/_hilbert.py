@@ -65,7 +65,8 @@ class Hilbert(Objective):
         goals_of_each: the number of goals drawn for every transition once and for all; 0 to draw them anew each time.
         rectified_adam: whether Adam takes shorter steps while it knows little about the size of gradients (RAdam:
             Liu et al., "On the Variance of the Adaptive Learning Rate and Beyond", 2020).
-        learning_rate, clip_norm, averaging: see `Objective`.
+
+    For `learning_rate`, `clip_norm` and `averaging` see `Objective`.
 
     >>> import minaction as ma
     >>> objective = ma.Hilbert(encoder=ma.Ensemble(ma.MLP(hidden=(256,), latent=64)), expectile=0.95)

@@ -43,7 +43,8 @@ class MadDist(Objective):
         separation_limit: d_max, beyond which random pairs are no longer pushed apart.
         trajectory_horizon: how many states apart the pairs of L_tau are at most.
         constraint_horizon: how many states apart the pairs of L_c are at most; the paper's H_c.
-        encoder, quasimetric, learning_rate, clip_norm, averaging: see `Objective`.
+
+    For `encoder`, `quasimetric`, `learning_rate`, `clip_norm` and `averaging` see `Objective`.
 
     >>> import minaction as ma
     >>> objective = ma.MadDist(encoder=ma.MLP(hidden=(256,), latent=64), separation_weight=5.0)

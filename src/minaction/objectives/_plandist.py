@@ -30,7 +30,8 @@ class PlanDist(Objective):
         batch_size: the number of pairs in a batch.
         constraint_weight: w_c.
         trajectory_horizon: how many states apart the pairs are at most; None for any two states of a trajectory.
-        encoder, quasimetric, learning_rate, clip_norm, averaging: see `Objective`.
+
+    For `encoder`, `quasimetric`, `learning_rate`, `clip_norm` and `averaging` see `Objective`.
 
     >>> import minaction as ma
     >>> objective = ma.PlanDist(encoder=ma.MLP(hidden=(256,), latent=64), trajectory_horizon=100)

@@ -71,7 +71,8 @@ class QRL(Objective):
         tolerance: eps, how far a transition may exceed its recorded time.
         initial_multiplier: lambda before the first step.
         multiplier_learning_rate: the learning rate of lambda's own Adam.
-        encoder, quasimetric, learning_rate, clip_norm, averaging: see `Objective`.
+
+    For `encoder`, `quasimetric`, `learning_rate`, `clip_norm` and `averaging` see `Objective`.
 
     >>> import minaction as ma
     >>> objective = ma.QRL(encoder=ma.MLP(hidden=(256,), latent=64), push_offset=500.0)

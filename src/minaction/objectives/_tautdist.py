@@ -83,7 +83,8 @@ class TautDist(Objective):
         taut_stiffness: lambda from seven tenths of the training on.
         most_distinct: the number of distinct states up to which distinct pairs are tabulated; beyond it, visits are
             sampled.
-        encoder, quasimetric, clip_norm, averaging: see `Objective`.
+
+    For `encoder`, `quasimetric`, `clip_norm` and `averaging` see `Objective`.
 
     >>> import minaction as ma
     >>> objective = ma.TautDist(encoder=ma.MLP(hidden=(256,), latent=64), reach=2.0)

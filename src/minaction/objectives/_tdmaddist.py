@@ -55,7 +55,8 @@ class TDMadDist(Objective):
         polyak: how far the target moves in a step, above 0 and up to 1; the paper's beta.
         trajectory_horizon: how many states apart the pairs of L_tau' are at most.
         constraint_horizon: how many states apart the pairs of L_c are at most; the paper's H_c.
-        encoder, quasimetric, learning_rate, clip_norm, averaging: see `Objective`.
+
+    For `encoder`, `quasimetric`, `learning_rate`, `clip_norm` and `averaging` see `Objective`.
 
     >>> import minaction as ma
     >>> objective = ma.TDMadDist(encoder=ma.MLP(hidden=(256,), latent=64), polyak=0.01)

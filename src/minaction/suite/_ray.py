@@ -12,7 +12,6 @@ import contextlib
 import logging
 import os
 import socket
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -20,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from .._orphans import agents_of_ray_end_with_us
 from ..errors import InputError, MissingExtra
 from ..training import Run, RunConfig
 from ._schedule import Batch
@@ -45,17 +45,14 @@ class RayCluster:
 
     def train(self, batches: Iterable[Batch], prepare: Callable[[RunConfig], Run]) -> Generator[Update]:
         """See `Backend.train`. A batch whose machine is lost is trained again elsewhere, from where it came."""
-        ray = self._connected()
-        watch = None if self._existing else _watch()
-        try:
+        with self._connected() as ray:
             has_gpu = self.device != "cpu" and ray.cluster_resources().get("GPU", 0) > 0
             environment = {} if self.device == "auto" else {"env_vars": {"JAX_PLATFORMS": self.device}}
             task = ray.remote(_train).options(
                 num_cpus=1, num_gpus=int(has_gpu), max_retries=_RETRIES, runtime_env=environment
             )
-            here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
-                ray.get_runtime_context().get_node_id(), soft=False
-            )
+            node = ray.get_runtime_context().get_node_id()
+            here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
             inbox = ray.remote(_Inbox).options(num_cpus=0, scheduling_strategy=here).remote()
             under_way = {}
             for batch in batches:
@@ -66,19 +63,10 @@ class RayCluster:
                 yield from ray.get(inbox.take.remote())
                 for reference in done:
                     yield from _outcome(ray, reference, under_way.pop(reference))
-        finally:
-            ray.shutdown()
-            if watch is not None:
-                watch.kill()
-                watch.communicate()
 
-    @property
-    def _existing(self) -> str | None:
-        """Where the cluster is, unless the suite starts one."""
-        return self.address or os.environ.get("RAY_ADDRESS")
-
-    def _connected(self) -> Any:
-        address = self._existing
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[Any]:
+        address = self.address or os.environ.get("RAY_ADDRESS")
         # Before Ray is imported, which reads it once; what a person has set stands.
         for name, value in (_TOKEN if address else _TOKEN | _LOOPBACK_ALONE).items():
             os.environ.setdefault(name, value)
@@ -109,7 +97,11 @@ class RayCluster:
                 f"({str(error).splitlines()[0]}); start one with `ray get-auth-token --generate` and "
                 "`RAY_AUTH_MODE=token ray start --head`, which says its address."
             ) from error
-        return ray
+        with contextlib.nullcontext() if address else agents_of_ray_end_with_us():
+            try:
+                yield ray
+            finally:
+                ray.shutdown()
 
 
 @contextlib.contextmanager
@@ -120,21 +112,6 @@ def _private_files() -> Iterator[None]:
         yield
     finally:
         os.umask(umask)
-
-
-def _watch() -> subprocess.Popen[bytes]:
-    """A process that ends Ray's agents if this one is killed.
-
-    By themselves they would wait a minute for Ray's server, which ends with us. They live as long as the cluster, and
-    in our process group, unlike workers, which come and go and whose numbers might be another program's by then.
-    """
-    import psutil  # Ray brings it along
-
-    raylets = [child for child in psutil.Process().children() if child.name() == "raylet"]
-    agents = [str(one.pid) for raylet in raylets for one in raylet.children() if os.getpgid(one.pid) == os.getpgrp()]
-    silent: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    waiting = ["sh", "-c", 'read -r _; kill -9 "$@"', "sh", *agents]  # the input ends when nobody is left to write it
-    return subprocess.Popen(waiting, stdin=subprocess.PIPE, start_new_session=True, **silent)
 
 
 def _knock(address: str) -> None:
