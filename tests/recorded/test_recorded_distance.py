@@ -252,6 +252,19 @@ def test_a_ball_goes_around_a_wall() -> None:
     assert found[0, 1] == pytest.approx(4 / 0.5, rel=0.08)
 
 
+def test_no_state_enters_the_graph_through_a_wall() -> None:
+    def blocked(a: np.ndarray, b: np.ndarray) -> bool:
+        ways = a + np.linspace(0, 1, 5)[:, None] * (b - a)
+        return bool(((np.abs(ways[:, 0] - 5) < 0.8) & (ways[:, 1] < 7)).any())
+
+    # So few walks that some of the nodes nearest to a state beside the wall lie behind it.
+    graph = recorded_distance(ball_walks(25, 100, seed=3, blocked=blocked))
+    heights = np.linspace(0.5, 4, 15)
+    left, right = (np.stack([np.full(15, x), heights], axis=1).astype(np.float32) for x in (4.1, 5.9))
+    around = (14 - heights[:, None] - heights) / 0.5
+    assert (graph.pairwise(left, right) > 0.9 * around).all()
+
+
 def test_noise_does_not_count() -> None:
     data = ball_walks(100, 100)
     random = np.random.default_rng(2)

@@ -88,18 +88,24 @@ def straight_edges(tree: KDTree, norm: Norm, tick: float, random: np.random.Gene
         other = near[node, column[node]]
         way = places[other] - places[node]
         cost = norm(way)
-        clear = cost <= limit
-        clearance = CLEARANCE * np.maximum(spacing[node], spacing[other])
-        length = np.linalg.norm(way, axis=1)
-        for share in (0.5, 0.25, 0.75):
-            asked = np.flatnonzero(clear & (length * min(share, 1 - share) > clearance))
-            if len(asked) == 0:
-                continue
-            away, _ = nearest(tree, places[node[asked]] + share * way[asked])
-            clear[asked[away > clearance[asked]]] = False
+        clear = np.flatnonzero(cost <= limit)
         node, other, way, cost = node[clear], other[clear], way[clear], cost[clear]
+        lined = are_lined(tree, places[node], way, np.maximum(spacing[node], spacing[other]))
+        node, other, way, cost = node[lined], other[lined], way[lined], cost[lined]
         yield Edges(node, other, cost)
         yield Edges(other, node, norm(-way))
+
+
+def are_lined(tree: KDTree, start: np.ndarray, way: np.ndarray, spacing: np.ndarray) -> np.ndarray:
+    """Which of the straight ways (m, k) from `start` (m, k) are lined by nodes, whose usual `spacing` (m,) is."""
+    lined, clearance = np.ones(len(start), bool), CLEARANCE * spacing
+    length = np.linalg.norm(way, axis=1)
+    for share in (0.5, 0.25, 0.75):
+        asked = np.flatnonzero(lined & (length * min(share, 1 - share) > clearance))
+        if len(asked):
+            away, _ = nearest(tree, start[asked] + share * way[asked])
+            lined[asked[away > clearance[asked]]] = False
+    return lined
 
 
 def unknown(guessed: list[Edges], known: list[Edges], count: int) -> list[Edges]:
