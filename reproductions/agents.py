@@ -110,12 +110,12 @@ def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> 
     lap("data")
     goal_inputs = ma.get_task(name).goal_inputs
     told: dict[str, Any] = {"seeds": list(range(given.seeds)), "goal_inputs": goal_inputs, "progress": False}
-    settings = {"steps": given.steps}
+    settings = {"steps": given.steps, **json.loads(given.settings)}
     if kind == "agent":
         model = ma.fit(data, steps=given.model_steps, name=name, held_out=0.0, progress=False)
         model.save(folder / "distance.safetensors")
         lap("distance")
-        save(folder, kind, ma.fit_agent(data, model, **told, **settings))
+        save(folder, given.label, ma.fit_agent(data, model, **told, **settings))
     elif kind == "others":
         for objective in ("maddist", "qrl"):
             other = ma.fit(data, objective, steps=given.other_steps, name=name, held_out=0.0, progress=False)
@@ -123,7 +123,7 @@ def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> 
         (folder / "ablate").touch()
     elif kind == "gcbc":
         model = ma.DistanceModel.load(folder / "distance.safetensors")
-        save(folder, kind, fit_gcbc(data, model, **told, **settings))
+        save(folder, kind, fit_gcbc(data, model, **told, steps=given.steps))
     else:
         save(folder, kind, fit_qrl_actor(data, **{**told, "seeds": [0]}, steps=given.other_steps))
     lap("agents" if kind != "others" else "distances")
@@ -266,6 +266,8 @@ if __name__ == "__main__":
     parser.add_argument("--states", type=int, default=300_000, help="to record of each data set")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int)
+    parser.add_argument("--settings", default="{}", help="of the local policy, as JSON, where not the defaults")
+    parser.add_argument("--label", default="agent", help="what agents of other settings are called")
     parser.add_argument("--model-steps", type=int)
     parser.add_argument("--other-steps", type=int, help="of MadDist, QRL and its actor")
     parser.add_argument("--gcbc", nargs="*", default=[], metavar="NAME")

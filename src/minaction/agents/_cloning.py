@@ -57,7 +57,7 @@ class SubgoalCloning(TrainingObjective):
     - w = exp(`sharpness` (min(f, 1) - 1)), where f = (d(s_t, s_{t+k}) - d(s_{t+m}, s_{t+k})) / m is how much the
       learned distance to the subgoal falls per step: 1 where the recording went straight there;
     - with `single_steps` m = 1, and log k uniform from 1 to `horizon`: near subgoals are aimed at as often as far ones;
-    - else m = k, and k uniform: a single step of an ant says more of its legs than of its way.
+    - else m = k, and k uniform from `nearest` to `horizon`: a few steps of an ant say more of its legs than of its way.
 
     The learning rate falls to nothing along half a cosine.
     """
@@ -75,13 +75,14 @@ class SubgoalCloning(TrainingObjective):
     averaging: float = 0.0
     hidden: tuple[int, ...] = (512, 512, 512)
     batch_size: int = 512
+    nearest: int = 1
     horizon: int = 24
     sharpness: float = 3.0
     reach: float | None = 8.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("batch_size", "horizon")
+        self.require_positive("batch_size", "nearest", "horizon")
         self.require_not_negative("sharpness")
 
     @property
@@ -94,7 +95,7 @@ class SubgoalCloning(TrainingObjective):
         return PolicyArchitecture(self.actions, self.goal_inputs, self.hidden, self.reach)
 
     def hyperparameters(self) -> dict[str, Any]:
-        fields = "learning_rate hidden batch_size horizon sharpness single_steps reach goal_inputs"
+        fields = "learning_rate hidden batch_size nearest horizon sharpness single_steps reach goal_inputs"
         settings = {name: getattr(self, name) for name in fields.split()}
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
         return {"name": self.name, "model": identity_of(self.model), **plain}
@@ -128,8 +129,8 @@ class SubgoalCloning(TrainingObjective):
         if not len(rows):
             return rows, rows, np.empty(0)
         most = np.minimum(self.horizon, ends[rows] - rows - 1)
-        drawn = random.random(len(rows))
-        ahead = (most + 1.0) ** drawn if self.single_steps else 1.0 + drawn * most
+        least, drawn = np.minimum(self.nearest, most), random.random(len(rows))
+        ahead = (most + 1.0) ** drawn if self.single_steps else least + drawn * (most - least + 1.0)
         last = rows + np.floor(ahead).astype(rows.dtype)
         fall = self._fall(data, rows, last)
         return rows, last, np.exp(self.sharpness * (np.minimum(fall, 1.0) - 1.0))

@@ -22,10 +22,9 @@ from ._roadmap import Roadmap
 from ._training import trained
 
 NODES = 20_000  # a file of some megabytes, and a tenth of a second to find the ways to a new goal
-# A subgoal further ahead lets an ant cut corners and fall over: the policy that OGBench's ant was recorded with, sent
-# from subgoal to subgoal, arrives in 98 of 100 episodes with subgoals 3, 5.3 or 12 steps ahead, and in 82 with 18. A
-# nearer one tells less of the direction.
-_AHEAD = 5.3  # typical steps
+# A subgoal further ahead lets an ant cut corners and fall over: trained on large-stitch it reaches 40 of 100 goals with
+# subgoals 12 typical steps ahead, 77 with 8, 86 with 5.3, 91 with 3.5, and no more with nearer ones.
+_AHEAD = 3.5
 
 
 @overload

@@ -95,13 +95,14 @@ class HeadingActor(SubgoalCloning):
     """
 
     name: ClassVar[str] = "heading-actor"
-    default_steps: ClassVar[int] = 8000
+    default_steps: ClassVar[int] = 12_000
 
     single_steps: bool = False
     learning_rate: float = 1e-2
-    hidden: tuple[int, ...] = (256, 256, 256)
+    hidden: tuple[int, ...] = (512, 512, 512)
     batch_size: int = 1024
-    horizon: int = 12
+    nearest: int = 6  # the direction of a shorter way is that of a wobble
+    horizon: int = 18
     cloning: float = 0.3
     discount: float = 0.98
     target_rate: float = 0.005
