@@ -1,0 +1,106 @@
+"""The graph of states that never repeat, against norms and hand-made answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import minaction as ma
+from minaction.recorded import recorded_distance
+from minaction.trajectories import Trajectories
+
+from .worlds import ball_walks, clock
+
+
+def test_a_ball_that_goes_every_way_is_measured_by_the_norm_of_its_steps() -> None:
+    graph = recorded_distance(ball_walks(100, 100))
+    assert graph.free
+    assert not graph.repeats
+    random = np.random.default_rng(1)
+    sources, goals = random.uniform(1, 9, (20, 2)), random.uniform(1, 9, (30, 2))
+    expected = np.abs(sources[:, None] - goals).max(axis=2) / 0.5
+    far = expected > 3
+    found = graph.pairwise(sources, goals)
+    np.testing.assert_allclose(found[far], expected[far], rtol=0.12)
+    assert (found / expected)[far].mean() == pytest.approx(1, abs=0.02)
+    np.testing.assert_allclose(found[~far], expected[~far], atol=0.5)
+
+
+def test_a_ball_goes_around_a_wall() -> None:
+    def blocked(a: np.ndarray, b: np.ndarray) -> bool:
+        ways = a + np.linspace(0, 1, 5)[:, None] * (b - a)
+        return bool(((np.abs(ways[:, 0] - 5) < 0.4) & (ways[:, 1] < 7)).any())
+
+    data = ball_walks(150, 100, blocked=blocked)
+    found = recorded_distance(data).pairwise([[3, 1]], [[7, 1], [3, 5]])
+    assert found[0, 0] == pytest.approx(6 / 0.5 + 6 / 0.5 + 0.8 / 0.5, rel=0.08)  # up, across the end, down
+    assert found[0, 1] == pytest.approx(4 / 0.5, rel=0.08)
+
+
+def test_no_state_enters_the_graph_through_a_wall() -> None:
+    def blocked(a: np.ndarray, b: np.ndarray) -> bool:
+        ways = a + np.linspace(0, 1, 5)[:, None] * (b - a)
+        return bool(((np.abs(ways[:, 0] - 5) < 0.8) & (ways[:, 1] < 7)).any())
+
+    # So few walks that some of the nodes nearest to a state beside the wall lie behind it.
+    graph = recorded_distance(ball_walks(25, 100, seed=3, blocked=blocked))
+    heights = np.linspace(0.5, 4, 15)
+    left, right = (np.stack([np.full(15, x), heights], axis=1).astype(np.float32) for x in (4.1, 5.9))
+    around = (14 - heights[:, None] - heights) / 0.5
+    assert (graph.pairwise(left, right) > 0.9 * around).all()
+
+
+def test_noise_does_not_count() -> None:
+    data = ball_walks(100, 100)
+    random = np.random.default_rng(2)
+    noisy = np.column_stack([data.states, random.normal(0, 3, (data.num_states, 2))]).astype(np.float32)
+    graph = recorded_distance(Trajectories.from_flat(noisy, data.offsets))
+    np.testing.assert_array_equal(graph.counts, [True, True, False, False])
+    found = graph.pairwise([[2, 2, 5, 5]], [[8, 6, -5, 0]]).item()
+    assert found == pytest.approx(12, rel=0.08)
+
+
+def test_inputs_that_are_soon_forgotten_do_not_count_where_there_are_many() -> None:
+    data = ball_walks(100, 200)
+    random = np.random.default_rng(2)
+    joints = random.normal(0, 1, (data.num_states, 12))
+    for row in range(1, len(joints)):
+        joints[row] = 0.8 * joints[row - 1] + 0.6 * joints[row]  # half forgotten after three steps
+    states = np.column_stack([data.states, joints]).astype(np.float32)
+    graph = recorded_distance(Trajectories.from_flat(states, data.offsets))
+    np.testing.assert_array_equal(np.flatnonzero(graph.counts), [0, 1])
+    found = graph.pairwise([[2, 2, *np.zeros(12)]], [[8, 6, *np.ones(12)]]).item()
+    assert found == pytest.approx(12, rel=0.15)
+
+
+def test_a_clock_runs_one_way_round() -> None:
+    data, seen = clock(60, 60)
+    graph = recorded_distance(data)
+    assert not graph.free
+    now, later = np.array([3.0, 30.0, 50.0]), np.array([20.0, 47.0, 10.0])
+    elapsed = (later[None] - now[:, None]) % 60
+    np.testing.assert_allclose(graph.pairwise(seen(now), seen(later)), elapsed, atol=2.5)
+
+
+def test_time_as_a_state_is_never_turned_back() -> None:
+    data = ball_walks(40, 60)
+    hours = np.concatenate([np.arange(61) for _ in range(40)])
+    graph = recorded_distance(Trajectories.from_flat(np.column_stack([data.states, hours]), data.offsets))
+    assert graph.counts.all()
+    assert not graph.free
+    back = graph.pairwise(data_at(graph, hour=40), data_at(graph, hour=20))
+    assert np.isinf(back).all()
+
+
+def data_at(graph: ma.RecordedDistance, hour: int) -> np.ndarray:
+    return graph.nodes[graph.nodes[:, 2] == hour][:10]
+
+
+def test_an_embedding_says_what_is_near() -> None:
+    data = ball_walks(60, 100)
+    mixed = (data.states @ np.array([[1.0, 1], [1, -1]])).astype(np.float32)
+    graph = recorded_distance(
+        Trajectories.from_flat(mixed, data.offsets),
+        embedding=lambda states: states @ np.array([[0.5, 0.5], [0.5, -0.5]]),
+    )
+    assert graph.pairwise([[4, 0]], [[14, 2]]).item() == pytest.approx(12, rel=0.1)  # (2, 2) to (8, 6)
