@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -177,11 +177,12 @@ class DistanceModel:
 
     # ---------------------------------------------------------------- how far along
 
-    def remaining(self, states: ArrayLike, goals: ArrayLike | Trajectories) -> np.ndarray:
+    def remaining(self, states: ArrayLike | Trajectories, goals: ArrayLike | Trajectories) -> np.ndarray:
         """The time from each state to the nearest goal, (...) float32.
 
         Args:
-            states: (..., *state_shape).
+            states: (..., *state_shape), each measured to the goal nearest to it; or recorded episodes, whose states,
+                (N,), are measured to the one goal that their episode comes nearest to.
             goals: one state, several (G, *state_shape), or recorded episodes, whose last states are the goals: for
                 example the episodes that succeeded, `data.filter(...)`.
 
@@ -191,16 +192,14 @@ class DistanceModel:
         >>> model.remaining(data.states[:7], data).shape
         (7,)
         """
-        if isinstance(goals, Trajectories):
-            goals = goals.states[goals.offsets[1:] - 1]
-        given, aims = (np.asarray(self._format.by_name(one)) for one in (states, goals))
+        targets = self._embed_goals(goals)
+        if isinstance(states, Trajectories):
+            episodes = np.split(self._embed_rows(states.states), states.offsets[1:-1])
+            return np.concatenate([self._to_one_goal(episode, targets) for episode in episodes])
+        given = np.asarray(self._format.by_name(states))
         lead = self._format.leading(self._format.as_array(given))
-        targets = self._embed_rows(aims.reshape(-1, *aims.shape[-len(self.state_shape) :]))
-        if len(targets) == 0:
-            raise InputError("There is no goal; give at least one state.")
         sources = self._embed_rows(given.reshape(-1, *self.state_shape))
-        step = rows_within(4 * len(targets))
-        found = [self._all_pairs(sources[part], targets).min(axis=1) for part in parts(len(sources), step)]
+        found = [block.min(axis=1) for block in self._pairs_in_parts(sources, targets)]
         return np.concatenate(found or [np.zeros(0, np.float32)]).reshape(lead)
 
     def progress(self, episode: Episode | ArrayLike, goals: ArrayLike | Trajectories | None = None) -> Progress:
@@ -208,7 +207,8 @@ class DistanceModel:
 
         Args:
             episode: an `Episode` of recorded `Trajectories`, or states (T, *state_shape), one step apart.
-            goals: as for `remaining`; the last state of the episode if None.
+            goals: as for `remaining`; the last state of the episode if None. Of several, the one that the episode comes
+                nearest to is the goal of all its states.
 
         >>> import minaction as ma
         >>> data = ma.read("cliffwalking", episodes=5)
@@ -222,7 +222,8 @@ class DistanceModel:
         times = episode.times if isinstance(episode, Episode) else np.arange(len(states), dtype=np.float64)
         if len(states) == 0:
             raise InputError("The episode has no states; give at least one.")
-        return Progress(times, self.remaining(states, states[-1] if goals is None else goals), self.unit)
+        targets = self._embed_goals(states[-1] if goals is None else goals)
+        return Progress(times, self._to_one_goal(self._embed_rows(states), targets), self.unit)
 
     def usual_ends(self, data: Trajectories) -> np.ndarray:
         """The last states of those episodes that end where most do, (G, *state_shape): goals, if most succeeded.
@@ -354,6 +355,30 @@ class DistanceModel:
         for part in parts(len(states), rows_per_call(self.state_shape)):
             embeddings[part] = self._embed(self._format.as_array(states[part]))
         return embeddings
+
+    def _embed_goals(self, goals: ArrayLike | Trajectories) -> np.ndarray:
+        """Embeddings (G, latent) of one goal, of several, or of the last states of recorded episodes."""
+        if isinstance(goals, Trajectories):
+            goals = goals.states[goals.offsets[1:] - 1]
+        given = np.asarray(self._format.by_name(goals))
+        targets = self._embed_rows(given.reshape(-1, *given.shape[-len(self.state_shape) :]))
+        if len(targets) == 0:
+            raise InputError("There is no goal; give at least one state.")
+        return targets
+
+    def _to_one_goal(self, episode: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """The distances (T,) from the states of an episode to the one of the targets that it comes nearest to.
+
+        Near a goal the error of a distance is small. The least of many long ones is the one that errs most, another in
+        every state: with it, wasted stretches of an ant are told with an AUROC of .932 instead of .971
+        (`reproductions/progress.py`).
+        """
+        nearest = np.min([block.min(axis=0) for block in self._pairs_in_parts(episode, targets)], axis=0).argmin()
+        return self._all_pairs(episode, targets[[nearest]])[:, 0]
+
+    def _pairs_in_parts(self, sources: np.ndarray, targets: np.ndarray) -> Iterator[np.ndarray]:
+        """The distances (n, G) from n of the sources to all targets, some sources after the others."""
+        return (self._all_pairs(sources[part], targets) for part in parts(len(sources), rows_within(4 * len(targets))))
 
     def _all_pairs(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         return self._in_time(measure_all_pairs(self.network.quasimetric, sources, targets))

@@ -108,6 +108,20 @@ def test_the_nearest_of_several_goals_counts():
         model.progress(np.zeros((0, 2)), GOAL)
 
 
+def test_an_episode_has_one_goal_the_one_that_it_comes_nearest_to():
+    model, episodes, _ = learned()
+    states = episodes[1]
+    passed = states[len(states) // 4 : len(states) // 4 + 2].mean(axis=0)  # between two rows, so that none is there
+    goals = np.array([passed, GOAL, -GOAL])
+    to_goal = model.remaining(states, GOAL)
+    assert (model.remaining(states, goals) < to_goal - DT).any()  # some other goal is nearer to some states
+    np.testing.assert_allclose(model.progress(states, goals).remaining, to_goal, atol=1e-4)
+    several = ma.Trajectories.from_episodes([states, states[: len(states) // 2]])
+    there, stopped = np.split(model.remaining(several, goals), several.offsets[1:-1])
+    np.testing.assert_allclose(there, to_goal, atol=1e-4)
+    np.testing.assert_allclose(stopped, model.remaining(several[1].states, passed), atol=1e-4)
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_command_writes_a_row_for_every_state(tmp_path, capsys, monkeypatch, ending):
     _, episodes, _ = learned()

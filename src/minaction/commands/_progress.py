@@ -38,7 +38,7 @@ def progress(options: Progress) -> int:
     check_same_kind(models[0].columns, models[0].unit, data)
     goals = _goals(options, models[0], data)
     with console.status("measuring what remains"):
-        remaining = np.mean([model.remaining(data.states, goals) for model in models], axis=0)
+        remaining = np.mean([model.remaining(data, goals) for model in models], axis=0)
     starts, ends = data.offsets[:-1], data.offsets[1:]
     episodes = [
         Along(episode.times, remaining[start:end], models[0].unit)
