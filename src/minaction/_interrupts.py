@@ -1,8 +1,10 @@
-"""Ctrl-C between two calls of compiled code instead of in the middle of one."""
+"""Ctrl-C between two calls of compiled code instead of in the middle of one, and never in vain."""
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,3 +34,24 @@ def interruptible() -> Iterator[Callable[[], bool]]:
     finally:
         if callable(before):
             signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def none_is_lost() -> Iterator[None]:
+    """Within the block, an interrupt that comes while garbage is collected is given again, a moment later.
+
+    Python prints a traceback of it and goes on as if nothing had happened. JAX has it collect garbage often.
+    """
+    before = sys.unraisablehook
+
+    def give_again(lost: sys.UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            threading.Timer(0.01, _thread.interrupt_main).start()
+        else:
+            before(lost)
+
+    sys.unraisablehook = give_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before

@@ -15,6 +15,7 @@ import tyro
 from tyro.conf import subcommand
 
 from . import __version__
+from ._interrupts import none_is_lost
 from .commands import _options as options
 from .errors import InputError, unknown_name
 
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name, command = parse(arguments)
         choose_device(getattr(command, "device", "auto"))
         module = importlib.import_module(f".commands.{COMMANDS[name][1]}", __package__)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), none_is_lost():
             warnings.showwarning = _show_warning
             return getattr(module, name)(command)
     except InputError as error:

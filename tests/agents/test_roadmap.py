@@ -131,3 +131,36 @@ def test_a_badly_joined_node_does_not_send_a_state_to_and_fro() -> None:
 
     assert walked(Roadmap(*line, straight_time=1.0))[-1] == pytest.approx(7.1)
     assert min(walked(Roadmap(*line))) < 2  # by the nearest node alone
+
+
+def beside_a_wall() -> Roadmap:
+    """A square of 6 x 6 with a wall in it, from below up to 4, and nodes .2 apart, joined where they are near."""
+    places = np.stack(np.meshgrid(np.arange(0, 6.01, 0.2), np.arange(0, 6.01, 0.2)), axis=-1).reshape(-1, 2)
+    places = places[~((np.abs(places[:, 0] - 3) < 0.9) & (places[:, 1] < 4))]
+    way = np.linalg.norm(places[:, None] - places, axis=2)
+    graph = csr_array(np.where(way < 0.5, way, 0.0))
+    both = np.array([True, True])
+    return Roadmap(places.astype(np.float32), graph, both, ~both, np.ones(2), 1.0, False, straight_time=1.0)
+
+
+def test_no_way_leads_through_a_wall() -> None:
+    roadmap = beside_a_wall()
+    goal = np.array([4.1, 0.1], np.float32)
+    way = roadmap.way(np.array([1.95, 1.0], np.float32), goal, 1.5)
+    assert way.remaining == pytest.approx(3 + 1.8 + 3.9, rel=0.1)
+    assert way.subgoal[0] < 2.2
+    assert way.subgoal[1] > 2
+
+
+def test_a_subgoal_is_in_sight() -> None:
+    at_the_end = beside_a_wall().way(np.array([1.9, 3.6], np.float32), np.array([4.1, 0.1], np.float32), 3.0)
+    assert at_the_end.subgoal[1] > 3.7  # and not behind the wall
+
+
+def test_any_state_around_is_one_that_an_edge_leads_to() -> None:
+    roadmap = beside_a_wall()
+    here = np.array([1.05, 1.0], np.float32)
+    found = np.array([roadmap.around(here, number) for number in range(1, 40)])
+    assert (np.linalg.norm(found - here, axis=1) < 0.6).all()
+    assert len(np.unique(found, axis=0)) > 8
+    np.testing.assert_array_equal(found[3], roadmap.around(here, 4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ import psutil
 import pytest
 
 import minaction as ma
+from minaction._interrupts import none_is_lost
 from minaction.cli import main
 from minaction.tasks._cache import cache_path, cached
 
@@ -150,6 +152,21 @@ def test_a_second_interrupt_is_as_quiet_as_the_first(tmp_path: Path) -> None:
     assert started.returncode == 130, said
     assert b"Traceback" not in said
     assert said.count(b"stopped") == 1
+
+
+def test_an_interrupt_while_garbage_is_collected_is_not_lost(capfd: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*_: object) -> None:
+        gc.callbacks.remove(interrupted)
+        raise KeyboardInterrupt
+
+    def collect() -> None:
+        gc.collect()
+        time.sleep(10)
+
+    gc.callbacks.append(interrupted)
+    with pytest.raises(KeyboardInterrupt), none_is_lost():
+        collect()
+    assert capfd.readouterr().err == ""
 
 
 FORKED = """

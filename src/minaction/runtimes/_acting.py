@@ -22,18 +22,25 @@ class Acting:
     lookahead: float
     _told: bytes | None = None  # the goal that was warned of last
     _stand_in: tuple[bytes, np.ndarray, float] | None = None  # for a goal: a state near it, and from there to the goal
+    _last: bytes | None = None  # the state acted in last,
+    _tries: int = 0  # and how many actions before changed nothing
 
     def act(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """The action in a state, `observation` (D,), on the way to `goal` (D,): numbers (A,), or a choice's number.
 
         Warns once of a goal that is far from anything recorded, or to which no recorded path leads. To such a goal it
-        goes by way of the state that is nearest to it, by the learned distance, of those to which a path leads.
+        goes by way of the state that is nearest to it, by the learned distance, of those to which a path leads. Where
+        the last action changed nothing, as in front of a wall, it heads for any recorded state around, and tries from
+        there.
         """
+        state, target = self._checked(observation, "observation"), self._checked(goal, "goal")
         if self.roadmap is None:
-            return self.towards(self._checked(observation, "observation"), self._checked(goal, "goal"))
-        way = self.way(observation, goal)
-        self._warn(self.roadmap, way, np.asarray(goal))
-        return self.towards(observation, way.subgoal)
+            return self.towards(state, target)
+        way = self.way(state, target)
+        self._warn(self.roadmap, way, target)
+        self._tries = self._tries + 1 if self._last == state.tobytes() else 0
+        self._last = state.tobytes()
+        return self.towards(state, self.roadmap.around(state, self._tries) if self._tries else way.subgoal)
 
     def way(self, observation: ArrayLike, goal: ArrayLike) -> Way:
         """Where to head for next from `observation` (D,) to reach `goal` (D,), and how long the way is."""
