@@ -19,6 +19,7 @@ def run(path: Path, *options: str) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_the_one_way_flap_is_learned() -> None:
     printed = run(EXAMPLES / "own_data.py")
     there, back = (float(number) for number in re.findall(r": ([0-9.]+) actions", printed))

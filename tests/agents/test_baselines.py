@@ -30,6 +30,7 @@ def small() -> ma.QRL:
     return ma.QRL(encoder=ma.MLP(hidden=(32,), latent=32), quasimetric=ma.IQE(component_size=8), batch_size=64)
 
 
+@pytest.mark.slow
 def test_both_walk_towards_the_goal(line: ma.Trajectories, tmp_path: Path) -> None:
     model = ma.fit(line, ma.MadDist(encoder=ma.MLP(hidden=(16,), latent=16)), steps=5, progress=False, held_out=0.0)
     [cloned] = fit_gcbc(line, model, steps=300, progress=False, hidden=(32, 32))

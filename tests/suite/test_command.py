@@ -59,6 +59,7 @@ def _killed_twice_and_undisturbed(
         assert first[name] == content, name
 
 
+@pytest.mark.slow
 def test_killed_twice_it_ends_as_if_nothing_had_happened(
     suites: Any, write_grid: Callable[..., Path], tmp_path: Path
 ) -> None:
