@@ -132,6 +132,8 @@ class SubgoalCloning(TrainingObjective):
         least, drawn = np.minimum(self.nearest, most), random.random(len(rows))
         ahead = (most + 1.0) ** drawn if self.single_steps else least + drawn * (most - least + 1.0)
         last = rows + np.floor(ahead).astype(rows.dtype)
+        if not self.sharpness:  # all count alike, and the distance need not be asked
+            return rows, last, np.ones(len(rows))
         fall = self._fall(data, rows, last)
         return rows, last, np.exp(self.sharpness * (np.minimum(fall, 1.0) - 1.0))
 

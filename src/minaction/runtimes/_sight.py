@@ -15,7 +15,7 @@ class Sight:
 
     def __init__(self, place: np.ndarray, nodes: np.ndarray, away: np.ndarray, spacing: np.ndarray) -> None:
         self._place, self._nodes, self._away = place, nodes, away
-        nearest = np.argsort(away)[:2]
+        nearest = np.argpartition(away, range(min(2, len(away))))[:2]  # a sort takes half of the time of acting
         self._clearance = _CLEARANCE * max(spacing[nearest[0]], away[nearest[-1]])
 
     def sees(self, other: np.ndarray) -> bool:
