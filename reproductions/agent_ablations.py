@@ -1,14 +1,18 @@
 """What each part of an agent contributes: the same policy with other roadmaps, with a plan made once, and with none.
 
-`reproductions/agents.py` plays these beside the agents of the data sets named after `--ablate`.
+`reproductions/agents.py` makes these of the agents of the data sets named after `--ablate`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+from scipy.spatial import KDTree
 
 import minaction as ma
 from minaction.agents import Agent
@@ -23,50 +27,70 @@ VARIANTS = (
     "edges by qrl",
 )
 
+_AROUND = 4.0  # typical moves, in which recorded states are counted
+
 
 class PlansOnce(Agent):
     """Follows the path that it found at the start of an episode, wherever it drifts."""
 
+    _goal: bytes | None = None
+    _path: list[np.ndarray]
+
     def way(self, observation: ArrayLike, goal: ArrayLike) -> Way:
         """The subgoal on the first path."""
-        observation, target = np.asarray(observation), np.asarray(goal)
-        assert self.roadmap is not None
-        if getattr(self, "_goal", None) is not goal:
-            self._goal, self._path, self._place = goal, [], 0
-            state, left = observation, np.inf
-            while left > self.lookahead:
-                found = self.roadmap.way(state, target, self.lookahead)
-                left, state = found.remaining, found.subgoal
-                self._path.append(state)
-                if not np.isfinite(left) or len(self._path) > 1000:
+        state, target, roadmap = self._checked(observation, "observation"), self._checked(goal, "goal"), self.roadmap
+        assert roadmap is not None
+        if self._goal != target.tobytes():
+            self._goal, self._path = target.tobytes(), []
+            ahead, left = state, np.inf
+            while left > self.lookahead and len(self._path) < 1000:
+                found = roadmap.way(ahead, target, self.lookahead)
+                left, ahead = found.remaining, found.subgoal
+                self._path.append(ahead)
+                if not np.isfinite(left):
                     break
-        now = self.roadmap.way(observation, self._path[self._place], self.lookahead)
-        if now.remaining < 0.5 * self.lookahead and self._place + 1 < len(self._path):
-            self._place += 1
-        whole = self.roadmap.way(observation, target, self.lookahead)
-        return whole._replace(subgoal=self._path[self._place])
+        moves = np.linalg.norm((state - self._path[0])[roadmap.counts] / roadmap.unit)
+        if len(self._path) > 1 and moves * (roadmap.straight_time or roadmap.move_time) < 0.5 * self.lookahead:
+            self._path.pop(0)
+        return roadmap.way(state, target, self.lookahead)._replace(subgoal=self._path[0])
 
 
-def vary(agent: Agent, variant: str, folder: Path) -> Agent:
-    """The agent itself, or with one part changed; other distances are in `folder`."""
-    if not variant:
-        return agent
-    assert agent.roadmap is not None
+def on_trodden_ways(agent: Agent, states: np.ndarray) -> Agent:
+    """The agent on a roadmap whose edges cost more where few recorded states (N, D) are: near walls, where ants fall.
 
-    def with_roadmap(roadmap: Roadmap | None, kind: type[Agent] = Agent) -> Agent:
-        return kind(agent.model, roadmap, agent.policy, agent.architecture, agent.units, agent.lookahead)
+    Shortest ways hug corners: an ant on its way is as near to walls for a tenth of the time as recorded ones for a
+    hundredth, and so it is in what its policy has hardly seen.
+    """
+    roadmap = agent.roadmap
+    assert roadmap is not None
+    nodes, all_places = (roadmap._place(some).T for some in (roadmap.states, states[:: max(1, len(states) // 100_000)]))
+    around = np.maximum(KDTree(all_places).query_ball_point(nodes, _AROUND, return_length=True), 1)
+    dearer = np.maximum(np.median(around) / around, 1.0) ** 0.25  # at either end of an edge, so a root in all
+    edges = roadmap.graph.tocoo()
+    cost = (edges.data * dearer[edges.row] * dearer[edges.col]).astype(np.float32)
+    other = replace(roadmap, graph=csr_array((cost, (edges.row, edges.col)), shape=edges.shape))
+    return Agent(agent.model, other, agent.policy, agent.architecture, agent.units, agent.lookahead)
 
-    def by(model: ma.DistanceModel) -> Agent:
-        assert agent.roadmap is not None
-        return with_roadmap(agent.roadmap.measured(lambda first, second: np.asarray(model.distance(first, second))))
+
+def load(path: Path) -> Agent:
+    """The agent in a file named by its variant."""
+    return (PlansOnce if path.stem.startswith("plan made once") else Agent).load(path)
+
+
+def vary(agent: Agent, variant: str, others: Mapping[str, ma.DistanceModel]) -> Agent:
+    """The agent with one part changed; `others` are the distances that are not its own."""
+    roadmap = agent.roadmap
+    assert roadmap is not None
+
+    def with_roadmap(other: Roadmap | None) -> Agent:
+        return Agent(agent.model, other, agent.policy, agent.architecture, agent.units, agent.lookahead)
 
     if variant == "plan made once":
-        return with_roadmap(agent.roadmap, PlansOnce)
+        return agent
     if variant == "no roadmap":
         return with_roadmap(None)
-    if variant == "edges by its own distance":
-        return by(agent.model)
     if variant == "edges by Euclidean distance":
-        counts, speed = agent.roadmap.counts, agent.roadmap.unit / agent.roadmap.move_time
-        return with_roadmap(agent.roadmap.measured(lambda a, b: np.linalg.norm((a - b)[:, counts] / speed, axis=1)))
-    return by(ma.load(folder / f"{variant.removeprefix('edges by ')}.safetensors"))
+        counts, speed = roadmap.counts, roadmap.unit / roadmap.move_time
+        return with_roadmap(roadmap.measured(lambda a, b: np.linalg.norm((a - b)[:, counts] / speed, axis=1)))
+    model = {"its own distance": agent.model, **others}[variant.removeprefix("edges by ")]
+    return with_roadmap(roadmap.measured(lambda first, second: np.asarray(model.distance(first, second))))

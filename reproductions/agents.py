@@ -1,17 +1,17 @@
 """Agents, what others do and ablations on OGBench's mazes, trained and evaluated side by side.
 
-    python reproductions/agents.py record recordings ogbench-antmaze-medium-navigate --states 300000
+    python reproductions/agents.py record recordings ogbench-antmaze-medium-navigate --states 500000
     python reproductions/agents.py train agents ogbench-pointmaze-medium-stitch ogbench-antmaze-medium-navigate \\
         --data recordings
     python reproductions/agents.py evaluate agents --out reproductions/results/agents.json
     python reproductions/agents.py table reproductions/results/agents.json
 
 `record` lets ants walk on all cores. `train` leaves, for every data set, agents of three seeds, of those named after
-`--gcbc` goal-conditioned behaviour cloning, and after `--qrl` QRL with an actor; the seeds of a method are trained
-side by side and share one distance. `--data` is a folder with recordings NAME.safetensors, for which it waits; without
-it they are made. `evaluate` plays episodes of all agents in turn, so that what is there when it ends is spread evenly,
-until the file DONE is in the folder and everything is played. Several processes may train meanwhile, each of which
-takes the next data set that nobody has taken.
+`--gcbc` goal-conditioned behaviour cloning, after `--qrl` QRL with an actor, and after `--ablate` the agents with one
+part changed; the seeds of a method are trained side by side and share one distance. `--data` is a folder with
+recordings NAME.safetensors, for which it waits; without it they are made. `evaluate` plays episodes of all agents in
+turn, so that what is there when it ends is spread evenly, until the file DONE is in the folder and everything is
+played. Several processes may train meanwhile, each of which takes the next job that nobody has taken.
 """
 
 from __future__ import annotations
@@ -39,18 +39,21 @@ def record(folder: Path, names: list[str], given: argparse.Namespace) -> None:
     from minaction.mazes._ant_recipes import ANT_RECIPES
 
     folder.mkdir(parents=True, exist_ok=True)
+    began, running = time.monotonic(), {}
     with ProcessPoolExecutor(given.workers, multiprocessing.get_context("spawn")) as pool:
-        for name in names:
-            recipe, began = ANT_RECIPES[name], time.monotonic()
+        for name in names:  # all at once, so that no core waits for the last episodes of a data set
+            recipe = ANT_RECIPES[name]
             episodes = min(recipe.published_episodes, -(-given.states // recipe.length))
             begins = range(0, episodes, _EPISODES_AT_ONCE)
             blocks = [np.arange(begin, min(begin + _EPISODES_AT_ONCE, episodes)) for begin in begins]
-            parts = list(pool.map(roll_out, [name] * len(blocks), blocks))
+            running[name] = pool.map(roll_out, [name] * len(blocks), blocks)
+        for name in names:
+            parts = list(running.pop(name))
             states, actions = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
-            offsets = np.arange(episodes + 1) * recipe.length
+            offsets = np.arange(len(states) + 1) * states.shape[1]
             flat = (array.reshape(-1, array.shape[-1]) for array in (states, actions))
             ma.Trajectories.from_flat(next(flat), offsets, actions=next(flat)).save(folder / f"{name}.safetensors")
-            print(name, "recorded", episodes, "episodes in", round(time.monotonic() - began, 1), flush=True)
+            print(name, "recorded", len(states), "episodes after", round(time.monotonic() - began, 1), flush=True)
 
 
 def roll_out(name: str, episodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -68,10 +71,14 @@ def roll_out(name: str, episodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def train(root: Path, names: list[str], given: argparse.Namespace) -> None:
-    """Carry out what nobody has taken yet and has what it needs: agents first, then what they are compared with."""
-    left = [("agent", name) for name in names] + [("others", name) for name in names if name in given.ablate]
-    left += [("qrl", name) for name in names if name in given.qrl]
-    left += [("gcbc", name) for name in names if name in given.gcbc]
+    """Carry out what nobody has taken yet and has what it needs: agents, then what they are compared with."""
+    compared = {"trodden": given.trodden, "qrl": given.qrl, "gcbc": given.gcbc, "ablations": given.ablate}
+    left = [
+        (kind, name)
+        for name in names
+        for kind in (given.label, *compared)
+        if kind not in compared or name in compared[kind]
+    ]
     while left:
         job = next((one for one in left if ready(root, *one, given)), None)
         if job is None:
@@ -86,13 +93,17 @@ def train(root: Path, names: list[str], given: argparse.Namespace) -> None:
 
 
 def ready(root: Path, kind: str, name: str, given: argparse.Namespace) -> bool:
-    """Whether the recording is there, and the distance where it is needed."""
+    """Whether the recording is there, and the distance or the agents where they are needed."""
     made = given.data is None or "pointmaze" in name or (given.data / f"{name}.safetensors").exists()
-    return made and (kind in ("agent", "qrl") or (root / name / "distance.safetensors").exists())
+    agents = f"{given.label}-seed{given.seeds - 1}.safetensors"
+    needed = {"gcbc": "distance.safetensors", "ablations": agents, "trodden": agents}
+    return made and (kind not in needed or (root / name / needed[kind]).exists())
 
 
 def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> None:
-    """Agents of one kind on one data set, or other distances for ablations, and how long each part took."""
+    """Agents of one kind on one data set, and how long each part took."""
+    from agent_ablations import VARIANTS, on_trodden_ways, vary
+
     import minaction as ma
     from minaction.agents import fit_gcbc, fit_qrl_actor
 
@@ -111,22 +122,33 @@ def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> 
     goal_inputs = ma.get_task(name).goal_inputs
     told: dict[str, Any] = {"seeds": list(range(given.seeds)), "goal_inputs": goal_inputs, "progress": False}
     settings = {"steps": given.steps, **json.loads(given.settings)}
-    if kind == "agent":
-        model = ma.fit(data, steps=given.model_steps, name=name, held_out=0.0, progress=False)
-        model.save(folder / "distance.safetensors")
-        lap("distance")
-        save(folder, given.label, ma.fit_agent(data, model, **told, **settings))
-    elif kind == "others":
-        for objective in ("maddist", "qrl"):
-            other = ma.fit(data, objective, steps=given.other_steps, name=name, held_out=0.0, progress=False)
-            other.save(folder / f"{objective}.safetensors")
-        (folder / "ablate").touch()
-    elif kind == "gcbc":
-        model = ma.DistanceModel.load(folder / "distance.safetensors")
-        save(folder, kind, fit_gcbc(data, model, **told, steps=given.steps))
-    else:
+    if kind == "gcbc":
+        save(
+            folder,
+            kind,
+            fit_gcbc(data, ma.DistanceModel.load(folder / "distance.safetensors"), **told, steps=given.steps),
+        )
+    elif kind == "qrl":
         save(folder, kind, fit_qrl_actor(data, **{**told, "seeds": [0]}, steps=given.other_steps))
-    lap("agents" if kind != "others" else "distances")
+    elif kind == "trodden":
+        agents = [ma.Agent.load(folder / f"{given.label}-seed{seed}.safetensors") for seed in told["seeds"]]
+        save(folder, kind, [on_trodden_ways(agent, data.states) for agent in agents])
+    elif kind == "ablations":
+        others = {}
+        for objective in ("maddist", "qrl"):
+            others[objective] = ma.fit(data, objective, steps=given.other_steps, held_out=0.0, progress=False)
+            lap(objective)
+        agents = [ma.Agent.load(folder / f"{given.label}-seed{seed}.safetensors") for seed in told["seeds"]]
+        for variant in VARIANTS:
+            save(folder, variant, [vary(agent, variant, others) for agent in agents])
+    else:
+        if not (folder / "distance.safetensors").exists():
+            model = ma.fit(data, steps=given.model_steps, name=name, held_out=0.0, progress=False)
+            model.save(folder / "distance.safetensors")
+            lap("distance")
+        model = ma.DistanceModel.load(folder / "distance.safetensors")
+        save(folder, kind, ma.fit_agent(data, model, **told, **settings))
+    lap("agents")
 
 
 def save(folder: Path, method: str, agents: list[Any]) -> None:
@@ -138,25 +160,24 @@ def save(folder: Path, method: str, agents: list[Any]) -> None:
 # ------------------------------------------------------------------------------------------------ evaluation
 
 _worlds: dict[str, Any] = {}
-_agents: dict[tuple[str, str], Any] = {}
+_agents: dict[str, Any] = {}
 
 
-def play(job: tuple[str, str, str, int, int]) -> tuple[Any, float]:
+def play(job: tuple[str, str, int, int]) -> tuple[Any, float]:
     """One episode, and the least steps that it could have taken."""
-    import minaction as ma
+    from agent_ablations import load
+
     from minaction.agents._evaluation import _least_steps, make_environment, run_episode
 
-    file, variant, environment, task, number = job
+    file, environment, task, number = job
     if environment not in _worlds:
         _worlds[environment] = make_environment(environment)
-    if (file, variant) not in _agents:
-        if len(_agents) > 60:
+    if file not in _agents:
+        if len(_agents) > 200:
             _agents.clear()
-        from agent_ablations import vary
-
-        _agents[file, variant] = vary(ma.Agent.load(file), variant, Path(file).parent)
+        _agents[file] = load(Path(file))
     seed = int(np.random.SeedSequence([0, task, number]).generate_state(1)[0])  # as `minaction agent evaluate` has it
-    found = run_episode(_agents[file, variant], _worlds[environment], task, seed)
+    found = run_episode(_agents[file], _worlds[environment], task, seed)
     return found, float(_least_steps(environment, [found])[0])
 
 
@@ -173,7 +194,7 @@ def evaluate(root: Path, given: argparse.Namespace) -> None:
         while True:
             over = time.monotonic() - began > given.seconds
             done = (root / "DONE").exists()
-            for path in sorted(root.glob("*/*-seed*.safetensors")) + sorted(root.glob("*/ablate")):
+            for path in sorted(root.glob("*/*-seed*.safetensors")):
                 if path not in known:
                     known.add(path)
                     for item in jobs_of(path, given):
@@ -195,27 +216,15 @@ def evaluate(root: Path, given: argparse.Namespace) -> None:
 
 
 def jobs_of(path: Path, given: argparse.Namespace) -> list[tuple[Any, ...]]:
-    """The episodes of an agent, or of the variants of one, with how urgent each is."""
-    from agent_ablations import VARIANTS
-
-    name = path.parent.name
+    """The episodes of an agent, with how urgent each is: the first ten of each task in any agent's turn come early."""
+    name, (method, _, seed) = path.parent.name, path.stem.partition("-seed")
     environment = f"{name.removeprefix('ogbench-').rsplit('-', 1)[0]}-v0"
-    if path.name == "ablate":
-        method, seed, variants, episodes = "ablation", 0, VARIANTS, given.ablation_episodes
-        file = path.with_name("agent-seed0.safetensors")
-    else:
-        method, _, rest = path.stem.partition("-seed")
-        seed, variants, file = int(rest), ("",), path
-        episodes = given.episodes if method == "agent" else given.other_episodes
-    rank = 0 if method == "agent" else 1
-    found = []
-    for number in range(episodes):
-        for variant in variants:
-            for task in range(1, 6):
-                key = (name, variant or method, seed)
-                urgency = (rank + number // 10, number, name, seed, task, variant)
-                found.append((*urgency, key, (str(file), variant, environment, task, number)))
-    return found
+    key, rank = (name, method, int(seed)), int(method != "agent")
+    return [
+        (rank + number // 10, number, name, method, int(seed), task, key, (str(path), environment, task, number))
+        for number in range(given.other_episodes if rank else given.episodes)
+        for task in range(1, 6)
+    ]
 
 
 def write(out: Path, root: Path, results: dict[tuple[str, str, int], list[Any]]) -> None:
@@ -273,10 +282,10 @@ if __name__ == "__main__":
     parser.add_argument("--gcbc", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--qrl", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--ablate", nargs="*", default=[], metavar="NAME")
+    parser.add_argument("--trodden", nargs="*", default=[], metavar="NAME", help="agents that keep to where many went")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--episodes", type=int, default=50)
     parser.add_argument("--other-episodes", type=int, default=20)
-    parser.add_argument("--ablation-episodes", type=int, default=10)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=1e9, help="stop starting episodes after so many")
     options = parser.parse_args()
