@@ -164,6 +164,71 @@ def random_graph() -> World:
     return World(following, random.normal(size=(300, 16)).astype(np.float32), episodes=200)
 
 
+def lights_out() -> World:
+    """3 x 3 lamps; pressing one switches it and those beside it."""
+    boards = list(itertools.product(range(2), repeat=9))
+    near = [[k for k in range(9) if abs(k // 3 - lamp // 3) + abs(k % 3 - lamp % 3) <= 1] for lamp in range(9)]
+
+    def follow(board: tuple[int, ...]) -> list[Hashable]:
+        return [tuple(on ^ (k in near[lamp]) for k, on in enumerate(board)) for lamp in range(9)]
+
+    return World(graph_of(boards, follow), np.array(boards, np.float32))
+
+
+def two_robots() -> World:
+    """Two robots on 6 x 6 cells that take turns at random and never stand in one cell."""
+    cells = list(itertools.product(range(6), range(6)))
+    states = [(a, b) for a in cells for b in cells if a != b]
+
+    def follow(state: tuple[tuple[int, int], tuple[int, int]]) -> list[Hashable]:
+        found: list[Hashable] = []
+        for robot, (dx, dy) in itertools.product(range(2), FOUR):
+            here, other = state[robot], state[1 - robot]
+            there = (min(5, max(0, here[0] + dx)), min(5, max(0, here[1] + dy)))
+            moved = here if there == other else there
+            found.append((moved, other) if robot == 0 else (other, moved))
+        return found
+
+    return World(graph_of(states, follow), np.array(states, np.float32).reshape(len(states), 4), 200, 200)
+
+
+def ice() -> World:
+    """12 x 12 cells of ice with rocks: whoever moves slides on until something stops them."""
+    random = np.random.default_rng(5)
+    cells = list(itertools.product(range(12), range(12)))
+    rocks = {cells[k] for k in random.choice(len(cells), 20, replace=False)}
+    free = [cell for cell in cells if cell not in rocks]
+    open_cells = set(free)
+
+    def follow(cell: tuple[int, int]) -> list[Hashable]:
+        found: list[Hashable] = []
+        for dx, dy in FOUR:
+            place = cell
+            while (place[0] + dx, place[1] + dy) in open_cells:
+                place = (place[0] + dx, place[1] + dy)
+            found.append(place)
+        return found
+
+    return World(graph_of(free, follow), np.array(free, np.float32))
+
+
+def elevator() -> World:
+    """Twelve floors and a passenger, who waits on a floor, rides, or has arrived on another: no way back from there."""
+    riding, arrived = 12, 13
+    states = list(itertools.product(range(12), range(14), range(12)))  # cabin, passenger, destination
+
+    def follow(state: tuple[int, int, int]) -> list[Hashable]:
+        cabin, passenger, destination = state
+        found: list[Hashable] = [(min(11, cabin + 1), *state[1:]), (max(0, cabin - 1), *state[1:])]
+        if passenger == cabin:
+            found.append((cabin, riding, destination))
+        elif passenger == riding and cabin == destination:
+            found.append((cabin, arrived, destination))
+        return found
+
+    return World(graph_of(states, follow), np.array(states, np.float32), 300, 200)
+
+
 def taxi() -> World:
     """Gymnasium's Taxi, as row, column, passenger and destination."""
     import gymnasium
@@ -191,7 +256,7 @@ WORLDS = {
     made.__name__.replace("_", "-"): made
     for made in (
         four_rooms, thin_wall, one_way_door, wind, torus, inertia, car, puzzle, hanoi, random_graph, taxi, frozen_lake,
-        frozen_lake_one_hot,
+        frozen_lake_one_hot, lights_out, two_robots, ice, elevator,
     )
 }  # fmt: skip
 

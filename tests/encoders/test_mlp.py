@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -60,6 +62,51 @@ def test_a_span_of_frequencies_has_every_scale_equally_often() -> None:
     divided = np.asarray(plain.frequencies / features.frequencies)[:, 0]
     share = np.histogram(np.log2(divided), bins=6, range=(0, 6))[0] / len(divided)
     np.testing.assert_allclose(share, 1 / 6, atol=0.01)
+
+
+BOARDS = np.array(list(itertools.permutations(range(5))), np.float32)
+
+
+def _waves(states: np.ndarray, codes: float) -> np.ndarray:
+    """The features of all boards, (boards, frequencies, 2), of an encoder that is built for `states`."""
+    described = MLP(hidden=(), latent=3, fourier=200, fourier_unit="step", fourier_span=40.0, fourier_codes=codes)
+    encoder = described.build(input_statistics(states), key=jax.random.key(0))
+    assert isinstance(encoder, MLPModule)
+    assert encoder.fourier is not None
+    waves = np.asarray(encoder.fourier(encoder.scale(jnp.asarray(BOARDS))))[:, BOARDS.shape[1] :]
+    return waves.reshape(len(BOARDS), 2, 200).transpose(0, 2, 1)
+
+
+def _greatest_likeness(waves: np.ndarray) -> float:
+    """Of any two boards."""
+    flat = waves.reshape(len(waves), -1)
+    return float(np.triu(flat @ flat.T / flat.shape[1], 1).max())
+
+
+def test_where_looks_mislead_some_features_give_each_state_a_code_of_its_own() -> None:
+    order = np.random.default_rng(0).permutation(len(BOARDS))
+    waves = _waves(np.tile(BOARDS[order], (5, 1)), codes=0.5)
+    assert _greatest_likeness(waves[:, 100:]) < 0.5
+    assert _greatest_likeness(waves[:, :100]) > 0.8, "or there was no need"
+
+
+def test_where_states_do_not_repeat_or_look_alike_beside_each_other_there_are_no_codes() -> None:
+    once = BOARDS[np.random.default_rng(0).permutation(len(BOARDS))]
+    swapped = [0]  # by two tiles that follow each other, which is as alike as boards get
+    random = np.random.default_rng(1)
+    number = {board.tobytes(): k for k, board in enumerate(BOARDS)}
+    for _ in range(3000):
+        tile, board = random.integers(4), BOARDS[swapped[-1]].copy()
+        low, high = board == tile, board == tile + 1
+        board[low], board[high] = tile + 1, tile
+        swapped.append(number[board.tobytes()])
+    for states in (once, BOARDS[swapped]):
+        np.testing.assert_array_equal(_waves(states, codes=0.5), _waves(states, codes=0.0))
+
+
+def test_a_share_of_codes_is_between_0_and_1() -> None:
+    with pytest.raises(InputError, match="fourier_codes of an MLP is a share from 0 to 1, not 2"):
+        MLP(fourier_codes=2.0)
 
 
 def _scaled(states: np.ndarray, scaling: str) -> np.ndarray:

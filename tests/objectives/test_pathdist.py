@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -131,6 +133,26 @@ def test_lengths_are_in_typical_steps_whatever_the_clock(line_walks: Trajectorie
     timed = SMALL.tables(Trajectories.from_flat(line_walks.states, line_walks.offsets, times=seconds))
     assert float(timed.step_time) == pytest.approx(0.05)
     np.testing.assert_allclose(timed.paths.from_landmarks, plain.paths.from_landmarks, rtol=1e-5)
+
+
+def test_it_learns_by_heart_where_looks_say_nothing() -> None:
+    """States of random numbers, each followed by two others: only a code of its own tells one from all others."""
+    random = np.random.default_rng(0)
+    following, looks = random.integers(0, 80, (80, 2)), random.normal(size=(80, 3)).astype(np.float32)
+    walks = random.integers(0, 80, (100, 1))
+    for _ in range(60):
+        chosen = random.integers(0, 2, len(walks))
+        walks = np.column_stack([walks, following[walks[:, -1], chosen]])
+    data = Trajectories.from_episodes(list(looks[walks]))
+    exact = recorded_distance(data).pairwise(looks, looks)
+
+    def learned(codes: float) -> float:
+        encoder = dataclasses.replace(PathDist().encoder, fourier_codes=codes)  # type: ignore[type-var]
+        model = ma.fit(data, PathDist(encoder=encoder), steps=300, held_out=0, progress=False)
+        return ma.agreement(np.asarray(model.pairwise(looks, looks)), exact).pearson
+
+    assert learned(0.75) > 0.85
+    assert learned(0.0) < 0.5
 
 
 def test_it_learns_a_world_of_which_some_was_never_seen() -> None:

@@ -104,3 +104,20 @@ def test_an_embedding_says_what_is_near() -> None:
         embedding=lambda states: states @ np.array([[0.5, 0.5], [0.5, -0.5]]),
     )
     assert graph.pairwise([[4, 0]], [[14, 2]]).item() == pytest.approx(12, rel=0.1)  # (2, 2) to (8, 6)
+
+
+def test_states_of_many_numbers_are_joined_though_all_but_those_of_the_same_walk_are_far() -> None:
+    """Straight ways to random places in six dimensions, at one unit a step: the truth is the Euclidean distance."""
+    random, size = np.random.default_rng(0), 6
+    place, goal = random.random((2, 60, size)) * 25
+    walks = [place]
+    for _ in range(250):
+        way = goal - place
+        away = np.linalg.norm(way, axis=1, keepdims=True)
+        place = place + way / np.maximum(away, 1) + random.normal(0, 0.05, place.shape)
+        goal = np.where(away < 2, random.random(goal.shape) * 25, goal)
+        walks.append(place)
+    data = Trajectories.from_episodes(list(np.stack(walks, axis=1).astype(np.float32)))
+    asked = random.random((100, size)).astype(np.float32) * 25
+    true = np.linalg.norm(asked[:, None] - asked, axis=-1)
+    assert ma.agreement(recorded_distance(data).pairwise(asked, asked), true).pearson > 0.9

@@ -12,6 +12,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 HIGHEST = 20.0
 _FEW = 8  # inputs
+_CODE = 17.0  # radians per stride: several turns between any two states of a world of finitely many
+_HIGHEST_CODE = 200.0  # radians per deviation: float32 knows phases of some hundred radians to four digits
 
 
 class FourierFeatures(eqx.Module):
@@ -43,6 +45,20 @@ class FourierFeatures(eqx.Module):
         count, size = self.frequencies.shape
         return size + 2 * count
 
+    def with_codes(
+        self, count: int, stride: Float[Array, " size"], misleading: Float[Array, ""], *, key: PRNGKeyArray
+    ) -> FourierFeatures:
+        """The same with the last `count` frequencies replaced by codes if looks are `misleading` (1, else 0).
+
+        Boards of a puzzle that differ by two tiles can be far apart. Frequencies of several turns per step give each
+        state a code that has next to nothing in common with any other's, so that the network learns it by heart.
+        Elsewhere they would only keep it from guessing states that it has not seen by those that look like them.
+        """
+        sigma = per_step(jnp.full_like(stride, _CODE), stride, _HIGHEST_CODE)
+        codes = sigma * jax.random.normal(key, (count, *stride.shape))
+        last = jnp.where(misleading > 0, codes, self.frequencies[-count:])
+        return eqx.tree_at(lambda features: features.frequencies, self, self.frequencies.at[-count:].set(last))
+
 
 def _phase(x: Float[Array, "*batch size"], frequencies: Float[Array, "count size"]) -> Float[Array, "*batch count"]:
     # Full precision: a rounded product would shift the phase of the high frequencies.
@@ -69,11 +85,13 @@ def lowered(sigma: float, rate: Float[Array, " size"], most: float) -> Float[Arr
     return sigma * in_proportion * jnp.clip(2 * (1 - rate**2 / 2), 0, 1)
 
 
-def per_step(sigma: Float[Array, " size"], stride: Float[Array, " size"]) -> Float[Array, " size"]:
-    """Converts radians per stride of an input to radians per standard deviation, at most `HIGHEST`.
+def per_step(
+    sigma: Float[Array, " size"], stride: Float[Array, " size"], highest: float = HIGHEST
+) -> Float[Array, " size"]:
+    """Converts radians per stride of an input to radians per standard deviation, at most `highest`.
 
     In a small world, states one step apart should be distinguished. In a large one that would take higher frequencies
     than a network can use: on giant-stitch, where a step is a hundredth of a standard deviation, frequencies of one
     scale work best at 5 to 10 radians, and a span of scales may reach higher.
     """
-    return jnp.minimum(HIGHEST * jnp.sign(sigma), sigma / jnp.maximum(stride, 1e-6))
+    return jnp.minimum(highest * jnp.sign(sigma), sigma / jnp.maximum(stride, 1e-6))

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .._mapped import read_rows, row_blocks
+from ._looks import looks_mislead
 
 _MOST_ROWS, _MOST_NUMBERS = 1 << 20, 1 << 25
 _MOST_CHANGES, _MOST_CHANGED = 1 << 14, 1 << 22  # rows and numbers: few enough to read from a mapped file
@@ -27,6 +28,7 @@ class InputStatistics(NamedTuple):
         common_scale: the standard deviation of all inputs that change, taken together, ().
         lowest: the minimum, in the shape of a state.
         widest: the range of the input with the widest range, (); 1 if none changes.
+        misleading: 1 if states repeat and those that look alike are seldom next to each other, else 0, ().
 
     >>> import numpy as np
     >>> from minaction.encoders import input_statistics
@@ -41,6 +43,7 @@ class InputStatistics(NamedTuple):
     common_scale: Float[Array, ""]
     lowest: Float[Array, " *shape"]
     widest: Float[Array, ""]
+    misleading: Float[Array, ""]
 
     def flattened(self) -> InputStatistics:
         """The same with flat arrays, for an encoder that takes a state as one row of numbers."""
@@ -87,22 +90,24 @@ def input_statistics(
     common = np.sqrt((deviation[changes] ** 2).mean()) if changes.any() else 1.0
     changes_seen = max(1, min(_MOST_CHANGES, _MOST_CHANGED // max(1, states[0].size)))
     starts = np.arange(0, len(states) - 1, -(-len(states) // changes_seen))
-    if offsets is not None:
-        starts = np.setdiff1d(starts, offsets[1:] - 1)  # the last state of an episode has no successor
+    offsets = np.array([0, len(states)]) if offsets is None else offsets
+    starts = np.setdiff1d(starts, offsets[1:] - 1)  # the last state of an episode has no successor
     change = read_rows(states, starts + 1).astype(np.float64) - read_rows(states, starts)
     squares, moved = (change**2).sum(axis=0), (change != 0).sum(axis=0)
     rate = np.sqrt(squares / max(1, len(starts))) / scale
     stride = np.sqrt(squares / np.maximum(1, moved)) / scale
     widest = np.ptp(rows, axis=0)[changes].max() if changes.any() else 1.0
     mean, lowest = (values - (0.0 if origin is None else origin) for values in (rows.mean(axis=0), rows.min(axis=0)))
-    values = (mean, scale, rate, stride, common, lowest, widest)
+    misleading = looks_mislead(states[:most], offsets, scale * np.where(stride > 0, stride, 1.0))
+    values = (mean, scale, rate, stride, common, lowest, widest, misleading)
     return InputStatistics(*(jnp.asarray(value, jnp.float32) for value in values))
 
 
 def no_statistics(shape: tuple[int, ...]) -> InputStatistics:
     """Placeholder statistics, for a module of which only the shapes matter."""
     ones = jnp.ones(shape)
-    return InputStatistics(ones, ones, ones, ones, jnp.ones(()), ones, jnp.ones(()))
+    one = jnp.ones(())
+    return InputStatistics(ones, ones, ones, ones, one, ones, one, one)
 
 
 def _every(states: np.ndarray, stride: int) -> np.ndarray:

@@ -43,6 +43,8 @@ class MLP(Encoder):
             Fine features follow jumps, coarse ones carry over to states that nobody recorded.
         fourier_rate: inputs that change more than this many times as fast as the slowest get proportionally lower
             frequencies.
+        fourier_codes: the share of the frequencies that give every state a code of its own where states repeat and
+            their looks mislead, as in a puzzle, so that they can be learned by heart; elsewhere they are like the rest.
         scaling: "each" brings every input to mean 0 and standard deviation 1 over the data set. "shared" brings every
             input to mean 0 and all of them together to standard deviation 1, so that a position that varies by metres
             counts for more than an angle. "range" shifts every input to a minimum of 0 and scales all of them so that
@@ -66,6 +68,7 @@ class MLP(Encoder):
     fourier_unit: Literal["deviation", "step"] = "deviation"
     fourier_span: float = 1.0
     fourier_rate: float = 3.0
+    fourier_codes: float = 0.0
     scaling: Scaling = "each"
     rectified: bool = False
     gain: bool = False
@@ -79,6 +82,8 @@ class MLP(Encoder):
             raise InputError(
                 "fourier of an MLP must be 0 or more, fourier_sigma and fourier_rate positive, fourier_span at least 1."
             )
+        if not 0 <= self.fourier_codes <= 1:
+            raise InputError(f"fourier_codes of an MLP is a share from 0 to 1, not {self.fourier_codes}.")
 
     @property
     def latent_size(self) -> int:
@@ -93,6 +98,9 @@ class MLP(Encoder):
             if self.fourier_unit == "step":
                 sigma = per_step(sigma, inputs.stride)
             features = FourierFeatures(self.fourier, sigma, self.fourier_span, key=fourier_key)
+            if codes := round(self.fourier_codes * self.fourier):
+                code_key = jax.random.fold_in(fourier_key, 2)
+                features = features.with_codes(codes, inputs.stride, inputs.misleading, key=code_key)
             size = features.output_size
         (weight_key,) = jax.random.split(weight_key, 1)  # split again, so that seeds keep their established weights
         sizes = (*self.hidden, self.latent)

@@ -61,7 +61,15 @@ class PathBatch(NamedTuple):
 
 def _encoder() -> Encoder:
     """Small, because it is taught rather than left to find out, and as sharp as steps are long."""
-    return MLP(hidden=(256, 256), latent=256, fourier=128, fourier_sigma=1.7, fourier_unit="step", fourier_span=40.0)
+    return MLP(
+        hidden=(256, 256),
+        latent=256,
+        fourier=256,
+        fourier_sigma=1.7,
+        fourier_unit="step",
+        fourier_span=40.0,
+        fourier_codes=0.75,
+    )
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial import KDTree
 
-from ..trajectories import Trajectories
-from ._edges import Edges, borrowed_edges, cheapest, straight_edges, unknown
+from ..trajectories import Trajectories, states_repeat
+from ._edges import Edges, borrowed_edges, cheapest, spacing_of, straight_edges, unknown
 from ._freedom import Norm, free_norm
 from ._gaps import bridged_edges, find_gaps
 from ._guesses import Visited, guessed_edges
 from ._moves import absorbing, lent_moves, usual
 from ._nearness import Embedding, Nearness
 from ._resolution import choose_resolution
-from ._sample import MAX_ROWS, bounded, episodes, states_repeat
+from ._sample import MAX_ROWS, bounded, episodes
 
 NODES = 200_000
 """The most nodes. With inertia their density limits accuracy: MountainCar .939 with 60,000 and .955 with 127,000."""
@@ -32,6 +32,7 @@ class Built:
     rows: np.ndarray  # (n,) the row of the recording in which each node was first seen
     graph: csr_array
     tree: KDTree
+    spacing: np.ndarray | None  # (n,) how far each node is from others, where moves are free
     nearness: Nearness
     norm: Norm | None
     steps: int
@@ -49,7 +50,7 @@ def build(
     """
     random = np.random.default_rng(seed)
     data, kept = bounded(data, random, MAX_ROWS)
-    repeats = embedding is None and states_repeat(data, random)
+    repeats = embedding is None and states_repeat(data.states)
     resolution = choose_resolution(data, repeats, embedding, random)
     nearness, moves = resolution.nearness, resolution.moves
     some = moves.sampled(NODES, random)
@@ -69,6 +70,9 @@ def build(
     most = max_nodes or (NODES if norm is None else FREE_NODES)
     nodes, node_of = _choose_nodes(data, repeats, most, random, nearness if even else None)
     tree = KDTree(nearness.place(nodes))
+    rows = _first_rows(node_of, len(nodes))
+    # Where states repeat, when each was first seen says nothing.
+    spacing = None if norm is None else spacing_of(tree, rows, 0 if repeats else resolution.steps)
     start, end = node_of[moves.start], node_of[moves.end]
     begins = start >= 0
     visits = np.bincount(start[begins], minlength=len(nodes))
@@ -93,12 +97,11 @@ def build(
         graph = cheapest([*edges, *unknown(guessed, edges, len(nodes))], len(nodes))
     else:
         guessed = [*borrowed_edges(tree, nearness.size, lent, norm, tick)]
-        guessed += [] if norm is None else straight_edges(tree, norm, tick, random)
+        if norm is not None and spacing is not None:
+            guessed += straight_edges(tree, spacing, norm, tick, random)
         graph = cheapest([*edges, *guessed], len(nodes))
-    rows = _first_rows(node_of, len(nodes))
-    return Built(
-        nodes, rows if kept is None else kept[rows], graph, tree, nearness, norm, resolution.steps, tick, repeats, gaps
-    )
+    rows = rows if kept is None else kept[rows]
+    return Built(nodes, rows, graph, tree, spacing, nearness, norm, resolution.steps, tick, repeats, gaps)
 
 
 def _first_rows(node_of: np.ndarray, count: int) -> np.ndarray:

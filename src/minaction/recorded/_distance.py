@@ -204,7 +204,8 @@ class RecordedDistance:
         return self._built.nearness.place(rows)
 
     def _ends(self, states: ArrayLike, where: str) -> Ends:
-        return ends_of(self._place(states, where), self._built.tree, self._built.norm, self.repeats)
+        built = self._built
+        return ends_of(self._place(states, where), built.tree, built.spacing, built.norm, self.repeats)
 
     def _checked(self, indices: ArrayLike) -> np.ndarray:
         found = np.atleast_1d(np.asarray(indices))

@@ -72,15 +72,26 @@ def offers(near: np.ndarray, lent: LentMoves) -> Iterator[tuple[np.ndarray, np.n
             yield place, lent.first[lender[place]] + kind
 
 
-def straight_edges(tree: KDTree, norm: Norm, tick: float, random: np.random.Generator) -> Iterator[Edges]:
+def spacing_of(tree: KDTree, rows: np.ndarray, steps: int) -> np.ndarray:
+    """How densely places were recorded: of every node how far the second nearest of another time is, (n,).
+
+    `rows` (n,) say when nodes were recorded. Those of the same few moves, of so many `steps`, lie on one line, however
+    far all others are: by them, states of six numbers would be joined along recorded ways alone (Pearson .89 in a free
+    world of six dimensions, .97 without them).
+    """
+    away, near = neighbours(tree, tree.data, POOL + 1)
+    of_another_time = np.abs(rows[near] - rows[:, None]) > 2 * steps
+    return np.sort(np.where(of_another_time, away, away[:, -1:]), axis=1)[:, min(1, away.shape[1] - 1)]
+
+
+def straight_edges(
+    tree: KDTree, spacing: np.ndarray, norm: Norm, tick: float, random: np.random.Generator
+) -> Iterator[Edges]:
     """Nodes joined to random near ones at the cost of the straight way, where recorded states line it."""
     places, count = tree.data, tree.n
     limit = REACH * tick
     radius = limit * float(norm.pace.max())
-    if count < 3:
-        return
     distance, near = neighbours(tree, places, POOL + 1, radius)
-    spacing = np.where(np.isfinite(distance[:, 2]), distance[:, 2], 0.0)
     choices = np.isfinite(distance).sum(axis=1)
     for _ in range(JOINS):
         column = 1 + (random.random(count) * np.maximum(0, choices - 1)).astype(np.int64)

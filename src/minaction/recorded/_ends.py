@@ -52,8 +52,8 @@ class Ends:
         return np.where(together & (cost <= detour), np.maximum(cost, 0.0), np.inf)
 
 
-def ends_of(places: np.ndarray, tree: KDTree, norm: Norm | None, repeats: bool) -> Ends:
-    """The ends of states at `places` (n, k).
+def ends_of(places: np.ndarray, tree: KDTree, spacing: np.ndarray | None, norm: Norm | None, repeats: bool) -> Ends:
+    """The ends of states at `places` (n, k), given the nodes and, where moves are free, their `spacing` and a norm.
 
     A state that is a node is one. Others go straight to and from the nodes around where moves are free, unless a wall
     may lie between (parts-4 with data of seed 1: Pearson .961 without that, and .999 with it); where moves are not
@@ -62,14 +62,14 @@ def ends_of(places: np.ndarray, tree: KDTree, norm: Norm | None, repeats: bool) 
     """
     away, nodes = neighbours(tree, places, ENDS, p=2 if norm else np.inf)
     count = nodes.shape[1]
-    if norm is None:
+    if norm is None or spacing is None:
         nearest = np.arange(count) == 0
         out_of = np.where(nearest, 0.0, np.inf) + np.zeros_like(away)
         into = np.where(nearest | ((away <= ARRIVED) & (not repeats)), 0.0, np.inf)
     else:
         way = (tree.data[nodes] - places[:, None]).reshape(len(places) * count, -1)
         out_of, into = (np.maximum(norm(sign * way), 0.0).reshape(away.shape) for sign in (1, -1))
-        beside = (away[:, :1] < _SAME) | _behind_walls(tree, places, away, nodes)
+        beside = (away[:, :1] < _SAME) | _behind_walls(tree, spacing, places, away, nodes)
         beside[:, 0] = False
         out_of[beside] = into[beside] = np.inf
     apart = away >= APART / 2
@@ -77,11 +77,11 @@ def ends_of(places: np.ndarray, tree: KDTree, norm: Norm | None, repeats: bool) 
     return Ends(places, nodes, out_of, into)
 
 
-def _behind_walls(tree: KDTree, places: np.ndarray, away: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+def _behind_walls(
+    tree: KDTree, spacing: np.ndarray, places: np.ndarray, away: np.ndarray, nodes: np.ndarray
+) -> np.ndarray:
     """Which of the `nodes` (n, e), so far `away` (n, e) from `places` (n, k), nothing recorded leads straight to."""
-    known, which = np.unique(nodes, return_inverse=True)
-    around = neighbours(tree, tree.data[known], 3).away[:, -1]  # of a node: itself, and the two nearest
-    spacing = np.maximum(around[which.reshape(nodes.shape)], away[:, :2][:, -1:])
+    spacing = np.maximum(spacing[nodes], away[:, :2][:, -1:])
     way = tree.data[nodes] - places[:, None]
     start = np.broadcast_to(places[:, None], way.shape)
     size = way.shape[-1]

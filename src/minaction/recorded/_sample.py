@@ -12,7 +12,6 @@ from ..trajectories import Trajectories
 MAX_ROWS = 1_500_000
 """A longer recording is read in pieces, so that memory is bounded however long it is."""
 _PIECE = 512  # states; longer than any time that is looked at (`_resolution.HORIZONS`)
-_GLANCE = 10_000
 
 
 @dataclass(frozen=True)
@@ -69,10 +68,3 @@ def moves(data: Trajectories, steps: int) -> Moves:
 def episodes(data: Trajectories) -> np.ndarray:
     """The episode of every state, (N,)."""
     return np.repeat(np.arange(data.num_episodes), data.lengths)
-
-
-def states_repeat(data: Trajectories, random: np.random.Generator) -> bool:
-    """Whether states are visited twice or more on average, so that the different ones, not the visits, are nodes."""
-    rows = data.states[random.choice(data.num_states, min(_GLANCE, data.num_states), replace=False)]
-    seldom = len(np.unique(rows, axis=0)) > 0.99 * len(rows)  # settles continuous data without sorting all of it
-    return not (seldom and data.num_states > _GLANCE) and 2 * len(data.distinct) <= data.num_states

@@ -9,6 +9,8 @@ import numpy as np
 from .._mapped import read_rows, row_blocks
 from ._arrays import positive_zeros, row_keys
 
+_GLANCE = 10_000
+
 
 @dataclass(frozen=True)
 class DistinctStates:
@@ -32,6 +34,14 @@ def distinct_states(states: np.ndarray) -> DistinctStates:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return DistinctStates(positive_zeros(read_rows(states, first[order])), rank[index].astype(np.int32))
+
+
+def states_repeat(states: np.ndarray) -> bool:
+    """Whether states (n, *shape), n at least 1, are seen twice or more on average, as in a world of finitely many."""
+    glance = states[:: -(-len(states) // _GLANCE)]
+    if len(glance) < len(states) and len(distinct_states(glance)) > 0.99 * len(glance):
+        return False  # settles continuous data without sorting all of it
+    return 2 * len(distinct_states(states)) <= len(states)
 
 
 def sample_has_at_most(states: np.ndarray, limit: int) -> bool:
