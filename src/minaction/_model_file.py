@@ -113,7 +113,7 @@ def arguments_of(tensors: dict[str, np.ndarray], header: dict[str, Any], path: s
             "unit": str(header.get("unit", "")),
             "health": msgspec.convert(header.get("health"), Health | None),
             "agreement": msgspec.convert(header.get("agreement", {}), dict[str, dict[str, float | None]]),
-            "recorded": Coverage.from_tensors(tensors, _RECORDED),
+            "recorded": Coverage.from_tensors(tensors, _RECORDED, shape),
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
             "network": with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors)),
         }

@@ -19,6 +19,7 @@ import numpy as np
 from PIL import Image
 
 import minaction as ma
+from minaction._coverage import Coverage
 from minaction.trajectories import READERS
 
 STATES = np.random.default_rng(0).normal(size=(12, 2))
@@ -172,7 +173,10 @@ def _mapped(name: str) -> Kind:
         seed.write(folder / seed.path)
         return folder / seed.path / file
 
-    return Kind(make, lambda path: ma.read(str(path.parent if file else path), memory_map=True))
+    def read(path: Path) -> Any:
+        return ma.read(str(path.parent if file else path), memory_map=True)
+
+    return Kind(make, read, is_json=name == "safetensors")  # which is not asked for its checksum
 
 
 def _cached(folder: Path) -> Path:
@@ -207,20 +211,34 @@ def _trainer() -> Any:
 
 def _model(folder: Path) -> Path:
     path = folder / "model.safetensors"
-    _trainer().models()[0].save(path)
+    model = _trainer().models()[0]
+    model.recorded = Coverage.of(recording())
+    model.save(path)
     return path
 
 
-def _read_without_jax(path: Path) -> Any:
+# What loads is used as well: nothing in a file may come out wrong only then.
+
+
+def _ask_model(path: Path) -> Any:
+    model = ma.load(path)
+    return model.distance(STATES[0], STATES[7]), model.coverage(STATES) if model.recorded else None
+
+
+def _ask_without_jax(path: Path) -> Any:
     from minaction.runtimes.numpy import load
 
-    return load(path)
+    return load(path).distance(STATES[0], STATES[7])
 
 
-def _read_agent_without_jax(path: Path) -> Any:
+def _send(agent: Any) -> Any:
+    return [agent.act(STATES[0], STATES[7]) for _ in range(2)], agent.model.distance(STATES[0], STATES[7])
+
+
+def _send_without_jax(path: Path) -> Any:
     from minaction.runtimes.numpy import load_agent
 
-    return load_agent(path)
+    return _send(load_agent(path))
 
 
 def _agent(folder: Path) -> Path:
@@ -310,17 +328,17 @@ KINDS: dict[str, Kind] = {
     },
     **{f"{name}-mapped": _mapped(name) for name in READER_SEEDS if READERS[name].mappable},
     "cached-data": Kind(_cached, _read_cached),
-    "model": Kind(_model, lambda path: ma.load(path)),
-    "model-without-jax": Kind(_model, _read_without_jax),
-    "agent": Kind(_agent, lambda path: ma.Agent.load(path)),
+    "model": Kind(_model, _ask_model),
+    "model-without-jax": Kind(_model, _ask_without_jax),
+    "agent": Kind(_agent, lambda path: _send(ma.Agent.load(path))),
     "checkpoint": Kind(_checkpoint, lambda path: _trainer().restore(path)),
     "safetensors-unsigned": Kind(
         _unsigned(_data_kind(READER_SEEDS["safetensors"], "").make), lambda path: ma.read(str(path)), is_json=True
     ),
-    "model-unsigned": Kind(_unsigned(_model), lambda path: ma.load(path), is_json=True),
-    "model-without-jax-unsigned": Kind(_unsigned(_model), _read_without_jax, is_json=True),
-    "agent-without-jax-unsigned": Kind(_unsigned(_agent), _read_agent_without_jax, is_json=True),
-    "agent-unsigned": Kind(_unsigned(_agent), lambda path: ma.Agent.load(path), is_json=True),
+    "model-unsigned": Kind(_unsigned(_model), _ask_model, is_json=True),
+    "model-without-jax-unsigned": Kind(_unsigned(_model), _ask_without_jax, is_json=True),
+    "agent-without-jax-unsigned": Kind(_unsigned(_agent), _send_without_jax, is_json=True),
+    "agent-unsigned": Kind(_unsigned(_agent), lambda path: _send(ma.Agent.load(path)), is_json=True),
     "checkpoint-unsigned": Kind(_unsigned(_checkpoint), lambda path: _trainer().restore(path), is_json=True),
     **{
         name: Kind(_run_with(name), _read_run, is_json=True)

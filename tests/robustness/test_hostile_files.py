@@ -123,6 +123,17 @@ def test_a_device_is_refused_at_once(tmp_path: Path) -> None:
         Run.open(tmp_path)
 
 
+def rewrite(path: Path, change: Callable[[dict, dict], object]) -> None:
+    """Change what a file of ours says of its arrays, and our own header; without a checksum, as if it were right."""
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    entries = json.loads(raw[8 : 8 + length])
+    ours = json.loads(entries.pop("__metadata__")["minaction"])
+    change(entries, ours)
+    header = json.dumps({**entries, "__metadata__": {"minaction": json.dumps(ours)}}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header + raw[8 + length :])
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -143,11 +154,16 @@ def test_a_header_that_asks_for_too_much_is_refused(tmp_path: Path, change: dict
     data = ma.Trajectories.from_flat(np.arange(20.0).reshape(10, 2))
     path = tmp_path / "model.safetensors"
     ma.Trainer(ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8)), data, steps=1).models()[0].save(path)
-    raw = path.read_bytes()
-    length = int.from_bytes(raw[:8], "little")
-    entries = json.loads(raw[8 : 8 + length])
-    entries["__metadata__"] = {"minaction": json.dumps({**json.loads(entries["__metadata__"]["minaction"]), **change})}
-    header = json.dumps(entries).encode()
-    path.write_bytes(len(header).to_bytes(8, "little") + header + raw[8 + length :])
+    rewrite(path, lambda entries, header: header.update(change))
     with pytest.raises(InputError, match="model"):
         ma.load(path)
+
+
+@pytest.mark.parametrize("memory_map", [False, True])
+@pytest.mark.parametrize("dtype", ["F8_E4M3", "F8_E5M2"])
+def test_an_array_of_a_type_that_numpy_lacks_is_refused(tmp_path: Path, dtype: str, memory_map: bool) -> None:
+    path = tmp_path / "x.safetensors"
+    ma.Trajectories.from_flat(np.zeros((10, 2), np.uint8)).save(path)
+    rewrite(path, lambda entries, header: entries["states"].update(dtype=dtype))
+    with pytest.raises(InputError, match="write it again"):
+        ma.read(str(path), memory_map=memory_map)
