@@ -383,6 +383,9 @@ def _by_data(
         yield one.data[own[0]], held_out[own[0]], [models[k] for k in own]
 
 
+_ABSURD = 1000.0  # an untrained one of a few states measures up to a hundred times their recording
+
+
 def _what_broke(model: DistanceModel, data: Trajectories) -> str | None:
     """What is wrong with the weights, or with distances between some of the recorded states; None if nothing is."""
     some = np.linspace(0, data.num_states - 1, 16, dtype=int)
@@ -391,6 +394,8 @@ def _what_broke(model: DistanceModel, data: Trajectories) -> str | None:
     finite = all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model.network)) and np.isfinite(found).all()
     if not finite:
         return "infinite or NaN"
+    if found.max() > _ABSURD * data.durations.sum():
+        return "a thousand times longer than all that was recorded"
     differ = (states != states[::-1]).reshape(len(states), -1).any(axis=1)
     # Both ways are among them, of which one may be 0 where the other is not.
     return "0 between all recorded states" if differ.any() and not found[differ].any() else None
