@@ -77,7 +77,7 @@ def _parquet(path: Path) -> None:
     parquet.write_table(pyarrow.table({**columns, "reward": ids}), path)
 
 
-def _minari(path: Path) -> None:
+def _minari(path: Path, data_format: str = "hdf5") -> None:
     import minari
     from gymnasium import spaces
     from minari.data_collector import EpisodeBuffer
@@ -92,14 +92,14 @@ def _minari(path: Path) -> None:
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Minari wants an author, a permalink and more
-        minari.MinariDataset(_minari_storage(path, numbers, EpisodeBuffer(id=0, **parts)))
+        minari.MinariDataset(_minari_storage(path, numbers, EpisodeBuffer(id=0, **parts), data_format))
 
 
-def _minari_storage(path: Path, space: Any, episode: Any) -> Any:
+def _minari_storage(path: Path, space: Any, episode: Any, data_format: str) -> Any:
     from minari.dataset.minari_storage import MinariStorage
 
     path.mkdir()
-    storage = MinariStorage.new(path, observation_space=space, action_space=space)
+    storage = MinariStorage.new(path, observation_space=space, action_space=space, data_format=data_format)
     storage.update_episodes([episode])
     storage.update_metadata({"dataset_id": "fuzz/small-v0", "minari_version": "0.5.0"})
     return storage
@@ -320,12 +320,18 @@ def _read_grid(path: Path) -> Any:
     return own_grid(path)
 
 
+def _minari_table(data_format: str) -> Kind:
+    """Minari's other formats, a file for every episode."""
+    return _data_kind(Seed(lambda path: _minari(path, data_format), "small"), f"0/part-0.{data_format}")
+
+
 KINDS: dict[str, Kind] = {
     **{
         f"{name}/{file}" if file else name: _data_kind(seed, file)
         for name, seed in READER_SEEDS.items()
         for file in seed.files
     },
+    **{f"minari-{name}": _minari_table(name) for name in ("arrow", "parquet")},
     **{f"{name}-mapped": _mapped(name) for name in READER_SEEDS if READERS[name].mappable},
     "cached-data": Kind(_cached, _read_cached),
     "model": Kind(_model, _ask_model),

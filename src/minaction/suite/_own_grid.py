@@ -26,6 +26,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from .._files import check_regular
 from ..errors import InputError, unknown_name
 from ..objectives import make_objective
 from ..tasks import TASKS, get_task
@@ -65,6 +66,7 @@ def own_grid(path: Path, seeds: int | None = None, steps: int | None = None) -> 
 
 
 def _read(path: Path) -> dict[str, Any]:
+    check_regular(path)
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -73,6 +75,8 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} cannot be read ({error.strerror}); check the path.") from error
     except ValueError as error:  # invalid TOML, with the line in the message, or not text
         raise InputError(f"{path} is not TOML: {error}.") from error
+    except RecursionError:
+        raise InputError(f"{path} is not a grid: its brackets are nested too deeply.") from None
 
 
 def _only_keys(table: Mapping[str, Any], known: tuple[str, ...]) -> None:
