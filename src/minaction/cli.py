@@ -17,7 +17,7 @@ from tyro.conf import subcommand
 from . import __version__
 from ._interrupts import none_is_lost
 from .commands import _options as options
-from .errors import InputError, unknown_name
+from .errors import InputError, printable, unknown_name
 
 COMMANDS: dict[str, tuple[type, str]] = {
     "train": (options.Train, "_train"),
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             return getattr(module, name)(command)
     except InputError as error:
-        print(f"minaction: {error}", file=sys.stderr)
+        print(f"minaction: {printable(str(error))}", file=sys.stderr)
         return 2
     except (MemoryError, RuntimeError) as error:  # JAX's error is a RuntimeError
         if isinstance(error, RuntimeError) and not any(sign in str(error) for sign in _OUT_OF_MEMORY):
@@ -91,7 +91,7 @@ def _refused(error: OSError) -> str:
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
     """Show our warnings as one line without the source location; those of libraries are for developers."""
     if issubclass(category, UserWarning):
-        print(f"minaction: {message}", file=sys.stderr)
+        print(f"minaction: {printable(str(message))}", file=sys.stderr)
 
 
 def parse(arguments: Sequence[str]) -> tuple[str, object]:

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from .._progress import counting_progress
-from ..errors import InputError
+from ..errors import InputError, printable
 from ..tasks import TASKS, get_task, read
 from ..tasks._cache import cache_path
 from ..trajectories import Trajectories
@@ -81,9 +81,9 @@ def _draw(console: Console, options: Data) -> int:
 
 
 def _describe(console: Console, name: str, found: Trajectories) -> None:
-    table = Table(title=escape(name), title_justify="left", show_header=False)
+    table = Table(title=escape(printable(name)), title_justify="left", show_header=False)
     facts = get_task(name).facts(found) if name in TASKS else {}
     for key, value in (found.describe() | facts).items():
         shown = ", ".join(f"{number:.4g}" for number in value) if isinstance(value, list) else str(value)
-        table.add_row(key, escape(shown))
+        table.add_row(key, escape(printable(shown)))
     console.print(table)
