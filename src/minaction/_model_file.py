@@ -103,6 +103,8 @@ def arguments_of(tensors: dict[str, np.ndarray], header: dict[str, Any], path: s
         shape, dtype = _shape(header["state_shape"]), np.dtype(header["state_dtype"]).name
         if np.dtype(dtype) not in KEPT:
             raise InputError(f"its states are of type {dtype}")
+        if not all(np.isfinite(array).all() for array in tensors.values()):
+            raise InputError("its weights are infinite or NaN")
         return {
             "architecture": architecture,
             "provenance": msgspec.convert(header["provenance"], Provenance),
