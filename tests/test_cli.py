@@ -200,6 +200,9 @@ def test_data_is_made_described_and_converted(log_file: Path, tmp_path: Path) ->
     assert Trajectories.load(written).fingerprint in described.stdout
     assert ".npz" in refused("data", "convert", log_file, tmp_path / "log.xyz")
     assert not (tmp_path / "log.xyz").exists()
+    before = log_file.read_bytes()
+    assert "another name" in refused("data", "convert", log_file, log_file)
+    assert log_file.read_bytes() == before
 
 
 def test_a_device_that_is_not_there_ends_in_one_sentence(tmp_path: Path) -> None:

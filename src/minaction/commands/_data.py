@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -25,6 +27,8 @@ def data(options: Data) -> int:
         raise InputError(f"`minaction data {options.action}` needs a task or a file.")
     if options.action in ("convert", "draw") and not options.target:
         raise InputError(f"`minaction data {options.action}` needs the file to write, after the one to read.")
+    if options.target and os.path.realpath(options.source) == os.path.realpath(options.target):
+        raise InputError(f"{options.target} would take the place of what it is made of; give another name.")
     if options.action in ("info", "make") and options.target:
         raise InputError(f"`minaction data {options.action}` takes one name, not {options.target!r} too; leave it out.")
     if options.action == "make":
