@@ -73,10 +73,8 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError(f"There is no file {path}; give paper, ablations or a .toml file.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); check the path.") from error
-    except ValueError as error:  # invalid TOML, with the line in the message, or not text
+    except (ValueError, RecursionError) as error:  # with the line in the message, or not text, or brackets without end
         raise InputError(f"{path} is not TOML: {error}.") from error
-    except RecursionError:
-        raise InputError(f"{path} is not a grid: its brackets are nested too deeply.") from None
 
 
 def _only_keys(table: Mapping[str, Any], known: tuple[str, ...]) -> None:
