@@ -116,7 +116,9 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
         (["train", "clifwalking"], "cliffwalking"),
         (["train", "cliffwalking", "--objective", "madist"], "maddist"),
         (["train", "cliffwalking", "--steps", "0"], "at least 1"),
+        (["train", "cliffwalking", "--steps", "10000000000"], "less than 2**31"),
         (["train", "cliffwalking", "--seeds", "0"], "at least 1"),
+        (["train", "cliffwalking", "--out", "x" * 300], "file name too long"),
         (["trian", "cliffwalking"], "did you mean 'train'"),
         (["train", "cliffwalking", "--devices", 999], "Cannot train on 999 devices"),
         (["train", "cliffwalking", "--devices", 0], "Cannot train on 0 devices"),
@@ -198,6 +200,9 @@ def test_data_is_made_described_and_converted(log_file: Path, tmp_path: Path) ->
     assert Trajectories.load(written).fingerprint in described.stdout
     assert ".npz" in refused("data", "convert", log_file, tmp_path / "log.xyz")
     assert not (tmp_path / "log.xyz").exists()
+    before = log_file.read_bytes()
+    assert "another name" in refused("data", "convert", log_file, log_file)
+    assert log_file.read_bytes() == before
 
 
 def test_a_device_that_is_not_there_ends_in_one_sentence(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from .errors import printable
 from .trajectories import shape_in_words
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ def _table(rows: Iterator[tuple[str, str]]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Text from files, as text: nothing in it is Markdown or HTML."""
-    return " ".join(text.split()).translate(_ESCAPED)
+    """Text from files, as text: nothing in it is Markdown, HTML or for a terminal to obey."""
+    return printable(" ".join(text.split())).translate(_ESCAPED)
 
 
 _ESCAPED = {ord(one): f"&#{ord(one)};" for one in "<>|&"} | {ord(one): f"\\{one}" for one in "\\`*_[]#"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,10 +68,15 @@ class Coverage:
         return {f"{prefix}states": self.states, f"{prefix}unit": self.unit, f"{prefix}scale": scale}
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, np.ndarray], prefix: str) -> Coverage | None:
-        """The inverse of `as_tensors`, removing the arrays from `tensors`; None if they are not there."""
+    def from_tensors(cls, tensors: dict[str, np.ndarray], prefix: str, shape: tuple[int, ...]) -> Coverage | None:
+        """The inverse of `as_tensors` for states of `shape`; None if the arrays, which it removes, are not there."""
         states, unit, scale = (tensors.pop(f"{prefix}{name}", None) for name in ("states", "unit", "scale"))
-        return None if states is None or unit is None or scale is None else cls(states, unit, *map(float, scale))
+        if states is None or unit is None or scale is None:
+            return None
+        fits = len(states) > 0 and states.shape[1:] == shape and unit.shape == (math.prod(shape),)
+        if not fits or not (unit > 0).all() or not np.isfinite(flat(states) / unit).all():
+            raise ValueError("the sample of recorded states does not fit the others")
+        return cls(states, unit, *map(float, scale))
 
     @cached_property
     def _by_spread(self) -> Coverage:

@@ -223,7 +223,7 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
     try:
         with safe_open(str(path), framework="numpy") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, header  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError) as error:
+    except (SafetensorError, OSError, TypeError, AttributeError) as error:  # the last two: a type that NumPy lacks
         raise _unreadable(path, kind) from error
 
 

@@ -103,6 +103,8 @@ def arguments_of(tensors: dict[str, np.ndarray], header: dict[str, Any], path: s
         shape, dtype = _shape(header["state_shape"]), np.dtype(header["state_dtype"]).name
         if np.dtype(dtype) not in KEPT:
             raise InputError(f"its states are of type {dtype}")
+        if not all(np.isfinite(array).all() for array in tensors.values()):
+            raise InputError("its weights are infinite or NaN")
         return {
             "architecture": architecture,
             "provenance": msgspec.convert(header["provenance"], Provenance),
@@ -113,7 +115,7 @@ def arguments_of(tensors: dict[str, np.ndarray], header: dict[str, Any], path: s
             "unit": str(header.get("unit", "")),
             "health": msgspec.convert(header.get("health"), Health | None),
             "agreement": msgspec.convert(header.get("agreement", {}), dict[str, dict[str, float | None]]),
-            "recorded": Coverage.from_tensors(tensors, _RECORDED),
+            "recorded": Coverage.from_tensors(tensors, _RECORDED, shape),
             # All arrays at once; `jnp.asarray` compiles a program to copy one for every new shape.
             "network": with_named_leaves(_skeleton(architecture, shape), jax.device_put(tensors)),
         }

@@ -17,7 +17,7 @@ from tyro.conf import subcommand
 from . import __version__
 from ._interrupts import none_is_lost
 from .commands import _options as options
-from .errors import InputError, unknown_name
+from .errors import InputError, printable, unknown_name
 
 COMMANDS: dict[str, tuple[type, str]] = {
     "train": (options.Train, "_train"),
@@ -47,10 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show must not stop it
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    if arguments in (["--version"], ["-V"]):
-        print(f"minaction {__version__}")
-        return 0
     try:
+        if arguments in (["--version"], ["-V"]):
+            print(f"minaction {__version__}", flush=True)
+            return 0
         name, command = parse(arguments)
         choose_device(getattr(command, "device", "auto"))
         module = importlib.import_module(f".commands.{COMMANDS[name][1]}", __package__)
@@ -58,12 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             return getattr(module, name)(command)
     except InputError as error:
-        print(f"minaction: {error}", file=sys.stderr)
-        return 2
-    except PermissionError as error:
-        print(
-            f"minaction: {_place(error)}you have no permission; choose another place, or ask for it.", file=sys.stderr
-        )
+        print(f"minaction: {printable(str(error))}", file=sys.stderr)
         return 2
     except (MemoryError, RuntimeError) as error:  # JAX's error is a RuntimeError
         if isinstance(error, RuntimeError) and not any(sign in str(error) for sign in _OUT_OF_MEMORY):
@@ -73,6 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever reads the output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except OSError as error:
+        print(f"minaction: {_place(error)}{_refused(error)}.", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one has nothing more to stop
         print("minaction: stopped; the same command continues from the last checkpoint.", file=sys.stderr)
@@ -84,10 +82,16 @@ def _place(error: OSError) -> str:
     return f"{os.fsdecode(name)}: " if isinstance(name, str | bytes) else ""
 
 
+def _refused(error: OSError) -> str:
+    if isinstance(error, PermissionError):
+        return "you have no permission; choose another place, or ask for it"
+    return f"{(error.strerror or str(error)).lower()}; choose another place or name, or make room"
+
+
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
     """Show our warnings as one line without the source location; those of libraries are for developers."""
     if issubclass(category, UserWarning):
-        print(f"minaction: {message}", file=sys.stderr)
+        print(f"minaction: {printable(str(message))}", file=sys.stderr)
 
 
 def parse(arguments: Sequence[str]) -> tuple[str, object]:

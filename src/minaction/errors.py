@@ -21,6 +21,11 @@ class MissingExtra(InputError):
         super().__init__(f"{what} needs an optional dependency: install it with `pip install 'minaction[{extra}]'`.")
 
 
+def printable(text: str) -> str:
+    """Text from a file as a terminal may have it: what would move its cursor or change its colours is spelled out."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """An `InputError` for a name that does not exist, with similar names that do."""
     known = sorted(known)

@@ -164,3 +164,13 @@ def test_any_state_around_is_one_that_an_edge_leads_to() -> None:
     assert (np.linalg.norm(found - here, axis=1) < 0.6).all()
     assert len(np.unique(found, axis=0)) > 8
     np.testing.assert_array_equal(found[3], roadmap.around(here, 4))
+
+
+def test_a_way_is_looked_along_in_little_memory_where_a_recording_mostly_stood_still() -> None:
+    steps = np.tile([1e-9, 1e-9, 1e-9, 1.0], 250)
+    places = np.cumsum(steps)[:, None]
+    rows = np.arange(len(places) - 1)
+    graph = csr_array((np.ones(len(rows)), (rows, rows + 1)), shape=(len(places), len(places)))
+    one = np.array([True])
+    roadmap = Roadmap(places, graph, one, ~one, np.array([1e-9]), 1.0, False, straight_time=1e-3)
+    assert roadmap.way(places[0], places[-1], 300.0).subgoal[0] < 1.1  # the next gap is as wide as a wall

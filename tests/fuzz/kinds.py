@@ -19,6 +19,7 @@ import numpy as np
 from PIL import Image
 
 import minaction as ma
+from minaction._coverage import Coverage
 from minaction.trajectories import READERS
 
 STATES = np.random.default_rng(0).normal(size=(12, 2))
@@ -76,7 +77,7 @@ def _parquet(path: Path) -> None:
     parquet.write_table(pyarrow.table({**columns, "reward": ids}), path)
 
 
-def _minari(path: Path) -> None:
+def _minari(path: Path, data_format: str = "hdf5") -> None:
     import minari
     from gymnasium import spaces
     from minari.data_collector import EpisodeBuffer
@@ -91,14 +92,14 @@ def _minari(path: Path) -> None:
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Minari wants an author, a permalink and more
-        minari.MinariDataset(_minari_storage(path, numbers, EpisodeBuffer(id=0, **parts)))
+        minari.MinariDataset(_minari_storage(path, numbers, EpisodeBuffer(id=0, **parts), data_format))
 
 
-def _minari_storage(path: Path, space: Any, episode: Any) -> Any:
+def _minari_storage(path: Path, space: Any, episode: Any, data_format: str) -> Any:
     from minari.dataset.minari_storage import MinariStorage
 
     path.mkdir()
-    storage = MinariStorage.new(path, observation_space=space, action_space=space)
+    storage = MinariStorage.new(path, observation_space=space, action_space=space, data_format=data_format)
     storage.update_episodes([episode])
     storage.update_metadata({"dataset_id": "fuzz/small-v0", "minari_version": "0.5.0"})
     return storage
@@ -172,7 +173,10 @@ def _mapped(name: str) -> Kind:
         seed.write(folder / seed.path)
         return folder / seed.path / file
 
-    return Kind(make, lambda path: ma.read(str(path.parent if file else path), memory_map=True))
+    def read(path: Path) -> Any:
+        return ma.read(str(path.parent if file else path), memory_map=True)
+
+    return Kind(make, read, is_json=name == "safetensors")  # which is not asked for its checksum
 
 
 def _cached(folder: Path) -> Path:
@@ -207,20 +211,34 @@ def _trainer() -> Any:
 
 def _model(folder: Path) -> Path:
     path = folder / "model.safetensors"
-    _trainer().models()[0].save(path)
+    model = _trainer().models()[0]
+    model.recorded = Coverage.of(recording())
+    model.save(path)
     return path
 
 
-def _read_without_jax(path: Path) -> Any:
+# What loads is used as well: nothing in a file may come out wrong only then.
+
+
+def _ask_model(path: Path) -> Any:
+    model = ma.load(path)
+    return model.distance(STATES[0], STATES[7]), model.coverage(STATES) if model.recorded else None
+
+
+def _ask_without_jax(path: Path) -> Any:
     from minaction.runtimes.numpy import load
 
-    return load(path)
+    return load(path).distance(STATES[0], STATES[7])
 
 
-def _read_agent_without_jax(path: Path) -> Any:
+def _send(agent: Any) -> Any:
+    return [agent.act(STATES[0], STATES[7]) for _ in range(2)], agent.model.distance(STATES[0], STATES[7])
+
+
+def _send_without_jax(path: Path) -> Any:
     from minaction.runtimes.numpy import load_agent
 
-    return load_agent(path)
+    return _send(load_agent(path))
 
 
 def _agent(folder: Path) -> Path:
@@ -302,25 +320,31 @@ def _read_grid(path: Path) -> Any:
     return own_grid(path)
 
 
+def _minari_table(data_format: str) -> Kind:
+    """Minari's other formats, a file for every episode."""
+    return _data_kind(Seed(lambda path: _minari(path, data_format), "small"), f"0/part-0.{data_format}")
+
+
 KINDS: dict[str, Kind] = {
     **{
         f"{name}/{file}" if file else name: _data_kind(seed, file)
         for name, seed in READER_SEEDS.items()
         for file in seed.files
     },
+    **{f"minari-{name}": _minari_table(name) for name in ("arrow", "parquet")},
     **{f"{name}-mapped": _mapped(name) for name in READER_SEEDS if READERS[name].mappable},
     "cached-data": Kind(_cached, _read_cached),
-    "model": Kind(_model, lambda path: ma.load(path)),
-    "model-without-jax": Kind(_model, _read_without_jax),
-    "agent": Kind(_agent, lambda path: ma.Agent.load(path)),
+    "model": Kind(_model, _ask_model),
+    "model-without-jax": Kind(_model, _ask_without_jax),
+    "agent": Kind(_agent, lambda path: _send(ma.Agent.load(path))),
     "checkpoint": Kind(_checkpoint, lambda path: _trainer().restore(path)),
     "safetensors-unsigned": Kind(
         _unsigned(_data_kind(READER_SEEDS["safetensors"], "").make), lambda path: ma.read(str(path)), is_json=True
     ),
-    "model-unsigned": Kind(_unsigned(_model), lambda path: ma.load(path), is_json=True),
-    "model-without-jax-unsigned": Kind(_unsigned(_model), _read_without_jax, is_json=True),
-    "agent-without-jax-unsigned": Kind(_unsigned(_agent), _read_agent_without_jax, is_json=True),
-    "agent-unsigned": Kind(_unsigned(_agent), lambda path: ma.Agent.load(path), is_json=True),
+    "model-unsigned": Kind(_unsigned(_model), _ask_model, is_json=True),
+    "model-without-jax-unsigned": Kind(_unsigned(_model), _ask_without_jax, is_json=True),
+    "agent-without-jax-unsigned": Kind(_unsigned(_agent), _send_without_jax, is_json=True),
+    "agent-unsigned": Kind(_unsigned(_agent), lambda path: _send(ma.Agent.load(path)), is_json=True),
     "checkpoint-unsigned": Kind(_unsigned(_checkpoint), lambda path: _trainer().restore(path), is_json=True),
     **{
         name: Kind(_run_with(name), _read_run, is_json=True)

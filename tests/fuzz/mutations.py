@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ _ODD: tuple[Any, ...] = (
     {"a": 1},
     "\udcff",
 )
+
+
+_WIDTHS = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2, "U8": 1, "BOOL": 1, "F8_E4M3": 1}
 
 
 def mutated(good: bytes, chance: random.Random, is_json: bool) -> bytes:
@@ -58,17 +62,17 @@ def mutated(good: bytes, chance: random.Random, is_json: bool) -> bytes:
 
 
 def _other_value(good: bytes, chance: random.Random) -> bytes:
-    """A JSON file with one value of another kind, a key too few, or brackets without end."""
+    """A JSON file, or header, with one value of another kind, a key too few, or brackets without end."""
     if chance.random() < 0.02:
         return chance.choice((b"[", b'{"a":')) * 100_000
     if good[8:9] == b"{":  # a header behind eight bytes that say how long it is
         length = int.from_bytes(good[:8], "little")
-        entries = json.loads(good[8 : 8 + length])
+        entries, arrays = json.loads(good[8 : 8 + length]), good[8 + length :]
+        if chance.random() < 0.4:
+            return _with_header(*_other_array(entries, arrays, chance))
         ours = entries["__metadata__"]["minaction"].encode()
         entries["__metadata__"]["minaction"] = _other_value(ours, chance).decode(errors="replace")
-        header = json.dumps(entries).encode()
-        header += b" " * (-len(header) % 8)
-        return len(header).to_bytes(8, "little") + header + good[8 + length :]
+        return _with_header(entries, arrays)
     value = json.loads(good.splitlines()[0] if b"}\n{" in good else good)
     places: list[tuple[Any, Any]] = []
 
@@ -86,6 +90,38 @@ def _other_value(good: bytes, chance: random.Random) -> bytes:
     else:
         item[key] = chance.choice(_ODD)
     return json.dumps(value).encode() + b"\n"
+
+
+def _with_header(entries: dict[str, Any], arrays: bytes) -> bytes:
+    header = json.dumps(entries).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + arrays
+
+
+def _other_array(entries: dict[str, Any], arrays: bytes, chance: random.Random) -> tuple[dict[str, Any], bytes]:
+    """As well-formed as before, but one array is missing, has another name, shape or type, or odd numbers."""
+    values = {name: arrays[slice(*entry["data_offsets"])] for name, entry in entries.items() if "dtype" in entry}
+    name = chance.choice(list(values))
+    entry, array = entries[name], values[name]
+    kind = chance.randrange(5)
+    if kind == 0:
+        del entries[name], values[name]
+    elif kind == 1:
+        entries[name + "x"], values[name + "x"] = entries.pop(name), values.pop(name)
+    elif kind == 2:
+        entry["shape"] = chance.choice(([], [0], [1], [3, 2], [1, *entry["shape"]], [n + 1 for n in entry["shape"]]))
+    elif kind == 3:
+        entry["dtype"] = chance.choice(list(_WIDTHS))
+    else:
+        odd = chance.choice((b"\0", b"\1", b"\xff", b"\x7f", b"\0\0\x80\x7f"))  # the last are infinite
+        values[name] = (odd * len(array))[: len(array)]
+    if kind in (2, 3):
+        size = _WIDTHS[entry["dtype"]] * math.prod(entry["shape"])
+        values[name] = array[:size].ljust(size, b"\1")
+    position = 0
+    for name, value in values.items():
+        entries[name]["data_offsets"] = [position, position := position + len(value)]
+    return entries, b"".join(values.values())
 
 
 def outcome(kind: Kind, path: Path) -> str:

@@ -76,6 +76,9 @@ def test_a_suites_model_plans_once(tmp_path: Path) -> None:
     written = path.stat().st_mtime_ns
     plan_with(run, episodes=1)
     assert path.stat().st_mtime_ns == written
+    path.write_text('{"3": {"tasks": []}}')  # damaged
+    plan_with(run, episodes=1)
+    assert json.loads(path.read_text())["3"] == found
 
 
 @pytest.mark.parametrize("data", ["cliffwalking", "my_log.npz", "ogbench-antmaze-teleport-explore"])

@@ -48,6 +48,18 @@ def test_a_model_with_a_flipped_bit_says_so(load: Callable[[Path], object], tmp_
         load(path)
 
 
+@pytest.mark.parametrize("load", [ma.load, load_with_numpy])
+def test_a_model_of_nan_is_refused(load: Callable[[Path], object], tmp_path: Path) -> None:
+    data = ma.Trajectories.from_flat(np.arange(20.0).reshape(10, 2))
+    path = tmp_path / "model.safetensors"
+    ma.Trainer(ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8)), data, steps=1).models()[0].save(path)
+    tensors, header = read_tensors(path, "model")
+    bias = np.full_like(tensors["encoder.perceptron.layers.0.bias"], np.nan)
+    write_tensors(path, "model", {**tensors, "encoder.perceptron.layers.0.bias": bias}, header)
+    with pytest.raises(InputError, match="infinite or NaN"):
+        load(path)
+
+
 def test_a_checkpoint_with_a_flipped_bit_says_so(tmp_path: Path) -> None:
     data = ma.get_task("cliffwalking").trajectories(seed=0, episodes=3)
     trainer = ma.Trainer(ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8)), data, steps=5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,6 +102,66 @@ def test_no_link_in_a_minari_data_set_leads_to_another_file(tmp_path: Path) -> N
             _refuse_too_large(tmp_path)
 
 
+@pytest.fixture
+def minari_table(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """The file of the one episode, of three steps, in a Minari data set of a format with a file for each."""
+    pytest.importorskip("pyarrow")
+    minari_storage = pytest.importorskip("minari.dataset.minari_storage")
+    spaces = pytest.importorskip("gymnasium.spaces")
+    collector = pytest.importorskip("minari.data_collector")
+    numbers = spaces.Box(-10, 10, (2,), np.float64)
+    rows = np.arange(8.0).reshape(4, 2)
+    parts = {"rewards": np.zeros(3), "terminations": np.zeros(3, bool), "truncations": np.zeros(3, bool)}
+    (tmp_path / "set").mkdir()
+    storage = minari_storage.MinariStorage.new(
+        tmp_path / "set", observation_space=numbers, action_space=numbers, data_format=request.param
+    )
+    storage.update_episodes([collector.EpisodeBuffer(id=0, observations=rows, actions=rows[1:], **parts)])
+    storage.update_metadata({"dataset_id": "x/x-v0", "minari_version": "0.5.0"})
+    assert ma.read(str(tmp_path / "set")).num_states == 4
+    return tmp_path / "set" / "0" / f"part-0.{request.param}"
+
+
+def stretch(path: Path, rows: int) -> None:
+    """Exchange the table of an episode for one of so many equal rows, which takes little room in a file."""
+    import pyarrow as pa
+    import pyarrow.feather as feather
+    import pyarrow.parquet as parquet
+
+    pairs, zeros = pa.FixedSizeListArray.from_arrays(np.zeros(2 * rows), 2), np.zeros(rows)
+    marks = pa.array(np.zeros(rows, bool))
+    table = pa.table({"observations": pairs, "actions": pairs, "rewards": zeros, "terminations": marks})
+    table = table.append_column("truncations", marks)
+    if path.suffix == ".parquet":
+        parquet.write_table(table, path, compression="zstd")
+    else:
+        feather.write_feather(table, str(path), compression="zstd", chunksize=rows)
+
+
+@pytest.mark.parametrize("minari_table", ["arrow", "parquet"], indirect=True)
+def test_tables_of_minari_are_bounded_and_read_whole(minari_table: Path) -> None:
+    stretch(minari_table, 10_000_000)  # half a GB
+    folder = str(minari_table.parents[1])
+    assert "MINACTION_MAX_GIB" in refused_in_little_memory(lambda: ma.read(folder))
+    stretch(minari_table, 140_000)
+    with pytest.raises(InputError, match="counts 3 steps, but Minari reads"):
+        ma.read(folder)
+    minari_table.unlink()
+    os.mkfifo(minari_table)
+    with pytest.raises(InputError, match="pipe or a device"):
+        ma.read(folder)
+
+
+def test_a_pipe_in_a_lerobot_data_set_is_refused_at_once(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    folder = shutil.copytree(Path(__file__).parents[1] / "trajectories" / "lerobot" / "v3.0", tmp_path / "arm")
+    table = folder / "data" / "chunk-000" / "file-000.parquet"
+    table.unlink()
+    os.mkfifo(table)
+    with pytest.raises(InputError, match="pipe or a device"):
+        ma.read(str(folder))
+
+
 @pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.csv", "x.hdf5", "x.parquet", "x.safetensors", "x"])
 def test_a_pipe_is_refused_at_once(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -123,6 +184,17 @@ def test_a_device_is_refused_at_once(tmp_path: Path) -> None:
         Run.open(tmp_path)
 
 
+def rewrite(path: Path, change: Callable[[dict, dict], object]) -> None:
+    """Change what a file of ours says of its arrays, and our own header; without a checksum, as if it were right."""
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    entries = json.loads(raw[8 : 8 + length])
+    ours = json.loads(entries.pop("__metadata__")["minaction"])
+    change(entries, ours)
+    header = json.dumps({**entries, "__metadata__": {"minaction": json.dumps(ours)}}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header + raw[8 + length :])
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -143,11 +215,16 @@ def test_a_header_that_asks_for_too_much_is_refused(tmp_path: Path, change: dict
     data = ma.Trajectories.from_flat(np.arange(20.0).reshape(10, 2))
     path = tmp_path / "model.safetensors"
     ma.Trainer(ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8)), data, steps=1).models()[0].save(path)
-    raw = path.read_bytes()
-    length = int.from_bytes(raw[:8], "little")
-    entries = json.loads(raw[8 : 8 + length])
-    entries["__metadata__"] = {"minaction": json.dumps({**json.loads(entries["__metadata__"]["minaction"]), **change})}
-    header = json.dumps(entries).encode()
-    path.write_bytes(len(header).to_bytes(8, "little") + header + raw[8 + length :])
+    rewrite(path, lambda entries, header: header.update(change))
     with pytest.raises(InputError, match="model"):
         ma.load(path)
+
+
+@pytest.mark.parametrize("memory_map", [False, True])
+@pytest.mark.parametrize("dtype", ["F8_E4M3", "F8_E5M2"])
+def test_an_array_of_a_type_that_numpy_lacks_is_refused(tmp_path: Path, dtype: str, memory_map: bool) -> None:
+    path = tmp_path / "x.safetensors"
+    ma.Trajectories.from_flat(np.zeros((10, 2), np.uint8)).save(path)
+    rewrite(path, lambda entries, header: entries["states"].update(dtype=dtype))
+    with pytest.raises(InputError, match="write it again"):
+        ma.read(str(path), memory_map=memory_map)

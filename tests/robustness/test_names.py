@@ -29,6 +29,18 @@ def test_data_of_any_name_is_shown(name: str, tmp_path: Path, capsys: pytest.Cap
         assert "fingerprint" in capsys.readouterr().out
 
 
+def test_a_terminal_obeys_no_name_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("episode,\x1b[31mx,y\n0,1,2\n0,2,3\n0,3,5\n")
+    assert main(["data", "info", str(path)]) == 0
+    assert main(["data", "info", str(tmp_path / "\x1b[31m.csv")]) == 2
+    small = ma.MadDist(encoder=ma.MLP(hidden=(4,), latent=4))
+    print(ma.fit(path, small, steps=1, progress=False).card())
+    said = "".join(capsys.readouterr())
+    assert "\\x1b" in said
+    assert "\x1b" not in said
+
+
 def test_a_picture_takes_dollar_signs_as_they_are(tmp_path: Path) -> None:
     from matplotlib.figure import Figure
 

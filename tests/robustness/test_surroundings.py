@@ -91,6 +91,15 @@ def test_a_cache_that_cannot_be_read_is_done_without(
     assert np.array_equal(found.states, walk().states)
 
 
+@pytest.mark.parametrize("command", [["--version"], ["tasks"]])
+def test_output_that_has_no_room_ends_in_one_sentence(command: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        found = subprocess.run([sys.executable, "-m", "minaction", *command], stdout=full, stderr=subprocess.PIPE)
+    assert found.returncode == 2
+    assert found.stderr.startswith(b"minaction: no space left")
+    assert b"Traceback" not in found.stderr
+
+
 @pytest.fixture
 def as_nobody() -> Iterator[None]:
     """As somebody to whom permissions apply: root reads everything."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,9 @@ def test_a_file_that_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not TOML"):
         own_grid(tmp_path / "binary.toml")
+    (tmp_path / "deep.toml").write_text("x = " + "[" * 100_000)
+    with pytest.raises(InputError, match="not TOML: maximum recursion depth"):
+        own_grid(tmp_path / "deep.toml")
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(InputError, match="pipe or a device"):
+        own_grid(tmp_path / "pipe.toml")

@@ -71,15 +71,18 @@ def test_one_seed_learns_what_it_learns_beside_another(line_walks: ma.Trajectori
 
 
 @pytest.mark.parametrize("objective", ["pathdist", "maddist", "tdmaddist", "tautdist", "plandist", "qrl", "hilbert"])
-def test_a_model_is_never_made_of_nan_nor_of_zeros(objective: str, line_walks: ma.Trajectories) -> None:
-    wild = make_objective(objective, {"learning_rate": 1e3, "batch_size": 16})
+@pytest.mark.parametrize("rate", [1.0, 1e3])
+def test_a_model_is_never_made_of_nan_nor_of_zeros_nor_absurd(
+    objective: str, rate: float, line_walks: ma.Trajectories
+) -> None:
+    wild = make_objective(objective, {"learning_rate": rate, "batch_size": 16})
     told: list[Any] = []
     with contextlib.suppress(ma.InputError):
         model = ma.fit(line_walks, wild, steps=30, on_event=told.append, progress=False)
         states = line_walks.distinct.states
         found = model.pairwise(states, states)
-        assert np.isfinite(found).all()
         assert found.any()
+        assert found.max() < 1e3 * line_walks.num_states
         return
     assert isinstance(told[-1], ma.Diverged)
     assert "lower the learning rate" in str(told[-1].error)

@@ -175,6 +175,12 @@ def test_csv_as_spreadsheets_write_it_is_read(tmp_path):
     assert read(tmp_path / "log.csv").states.ravel().tolist() == [1.5, 2.0]
 
 
+def test_csv_of_tens_of_thousands_of_columns_is_read(tmp_path):
+    names = ["episode", *(f"x{k}" for k in range(30_000))]
+    (tmp_path / "log.csv").write_text("\n".join([",".join(names), *(f"0{',1' * 30_000}",) * 2]))
+    assert read(tmp_path / "log.csv").state_shape == (30_000,)
+
+
 def test_truncated_parquet_ends_in_one_sentence(tmp_path):
     path = write_parquet(tmp_path / "log.parquet", COLUMNS)
     whole = path.read_bytes()

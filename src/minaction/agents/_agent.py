@@ -17,6 +17,7 @@ from ..errors import InputError
 from ..runtimes import _formulas
 from ..runtimes._acting import Acting
 from ..runtimes._agent_file import stored_agent
+from ..runtimes._file import fitting, try_out
 from ..runtimes.numpy import OPERATIONS
 from ._actions import Actions
 from ._agent_file import contents_of, read_agent, write_agent
@@ -103,4 +104,7 @@ class Agent(Acting):
     @classmethod
     def load(cls, path: str | Path) -> Agent:
         """Read what `save` wrote to `path`. Nothing in the file is executed."""
-        return cls(**read_agent(path))
+        agent = cls(**read_agent(path))
+        with fitting(path):
+            try_out(agent.model, agent.towards)
+        return agent

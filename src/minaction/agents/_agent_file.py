@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import equinox as eqx
 import jax
 import numpy as np
-from scipy.sparse import csr_array
 
 from .. import _model_file
 from .._files import read_tensors, write_tensors
@@ -18,7 +17,7 @@ from .._trees import named_leaves, with_named_leaves
 from .._units import Units
 from ..encoders._inputs import no_statistics
 from ..errors import InputError
-from ..runtimes._agent_file import roadmap_numbers
+from ..runtimes._agent_file import stored_agent
 from ._actions import Actions
 from ._policy import PolicyArchitecture
 from ._roadmap import Roadmap
@@ -64,6 +63,7 @@ def read_agent(path: str | Path) -> dict[str, Any]:
         part, _, rest = name.partition(".")
         parts.setdefault(part, {})[rest] = array
     try:
+        roadmap = stored_agent(tensors, header).roadmap  # which checks what every runtime needs
         model = DistanceModel(**_model_file.arguments_of(parts.get("model", {}), header["model"], path))
         architecture = _architecture(header["architecture"])
         skeleton = eqx.filter_eval_shape(
@@ -71,7 +71,7 @@ def read_agent(path: str | Path) -> dict[str, Any]:
         )
         return {
             "model": model,
-            "roadmap": _roadmap(parts, header) if "roadmap" in parts else None,
+            "roadmap": None if roadmap is None else Roadmap.with_scipy(roadmap),
             "policy": with_named_leaves(skeleton, jax.device_put(parts["policy"])),
             "architecture": architecture,
             "units": Units(parts.get("units", {}).get("origin")),
@@ -89,12 +89,3 @@ def _architecture(values: dict[str, Any]) -> PolicyArchitecture:
     kind = Actions(tuple(actions["low"]), tuple(actions["high"]), actions["choices"], actions["one_hot"])
     inputs, hidden = tuple(values["goal_inputs"]), tuple(values["hidden"])
     return PolicyArchitecture(kind, inputs, hidden, values.get("reach", 8.0), bool(values.get("heading", False)))
-
-
-def _roadmap(parts: dict[str, dict[str, np.ndarray]], header: dict[str, Any]) -> Roadmap:
-    nodes, edges = parts["roadmap"], parts["graph"]
-    count = len(nodes["states"])
-    graph = csr_array((edges["data"], edges["indices"], edges["indptr"]), shape=(count, count))
-    graph.check_format()
-    arrays = {name: nodes[name] for name in _NODES}
-    return Roadmap(**arrays, graph=graph, **roadmap_numbers(header))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -41,6 +41,13 @@ class Roadmap(runtime.Roadmap):
             recorded.repeats,
             recorded.straight_time,
         )
+
+    @classmethod
+    def with_scipy(cls, stored: runtime.Roadmap) -> Roadmap:
+        """The same as a roadmap of the runtimes."""
+        given = {field.name: getattr(stored, field.name) for field in fields(stored) if field.init}
+        count = len(stored.states)
+        return cls(**{**given, "graph": csr_array(tuple(stored.graph), shape=(count, count))})
 
     def measured(self, distance: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Roadmap:
         """The same nodes, but with edges to near ones that cost what `distance` says; for comparison.

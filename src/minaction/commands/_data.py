@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from .._progress import counting_progress
-from ..errors import InputError
+from ..errors import InputError, printable
 from ..tasks import TASKS, get_task, read
 from ..tasks._cache import cache_path
 from ..trajectories import Trajectories
@@ -25,6 +27,8 @@ def data(options: Data) -> int:
         raise InputError(f"`minaction data {options.action}` needs a task or a file.")
     if options.action in ("convert", "draw") and not options.target:
         raise InputError(f"`minaction data {options.action}` needs the file to write, after the one to read.")
+    if options.target and os.path.realpath(options.source) == os.path.realpath(options.target):
+        raise InputError(f"{options.target} would take the place of what it is made of; give another name.")
     if options.action in ("info", "make") and options.target:
         raise InputError(f"`minaction data {options.action}` takes one name, not {options.target!r} too; leave it out.")
     if options.action == "make":
@@ -81,9 +85,9 @@ def _draw(console: Console, options: Data) -> int:
 
 
 def _describe(console: Console, name: str, found: Trajectories) -> None:
-    table = Table(title=escape(name), title_justify="left", show_header=False)
+    table = Table(title=escape(printable(name)), title_justify="left", show_header=False)
     facts = get_task(name).facts(found) if name in TASKS else {}
     for key, value in (found.describe() | facts).items():
         shown = ", ".join(f"{number:.4g}" for number in value) if isinstance(value, list) else str(value)
-        table.add_row(key, escape(shown))
+        table.add_row(key, escape(printable(shown)))
     console.print(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from .._progress import counting_progress
 from ..errors import InputError
 from ..planning import ALL_TASKS, CONTROLS, Arena, Episodes, PlannerDistance, PlanningResult, arena_of
 from ..reports import draw_paths
+from ..reports._trials import Planning
 from ..training import Run
 from ._options import Plan
 from ._show import make_console
@@ -56,8 +58,10 @@ def plan_with(run: Run, episodes: int) -> None:
     """Plan with a suite's model for all five pairs and store the numbers beside it, unless that was done before."""
     task, seed = run.config.data, run.config.seeds[0]
     path, arena = run.path / "planning-learned.json", arena_of(task)
-    if path.exists() and read_json(path)[str(seed)]["tasks"][0]["episodes"] == episodes:
-        return
+    with suppress(InputError):  # there is none yet, or it is damaged
+        before: dict[str, Planning] = read_json(path, dict[str, Planning])
+        if str(seed) in before and [pair.episodes for pair in before[str(seed)].tasks] == [episodes] * len(ALL_TASKS):
+            return
     drawn = Episodes.draw(arena.maze, ALL_TASKS, episodes, seed=0)
     distances = _models(arena, {seed: run.model_path(seed)})
     _write_numbers(path, _follow(f"{run.config.method} on {task}", arena, distances, drawn, {}, seed=0))

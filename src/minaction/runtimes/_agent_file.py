@@ -64,7 +64,9 @@ def stored_agent(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
         raise ValueError(f"subgoals of {len(inputs)} inputs of {size}")
     chosen = np.zeros((size, len(inputs)), np.float32)
     chosen[inputs, np.arange(len(inputs))] = 1.0
-    actions = architecture["actions"]
+    actions, roadmap = architecture["actions"], _roadmap(parts, header) if "roadmap" in parts else None
+    if roadmap is not None and roadmap.states.shape[1:] != model.state_shape:
+        raise ValueError(f"nodes of shape {roadmap.states.shape[1:]}")
     return StoredAgent(
         model,
         {**policy, "subgoal": chosen / policy["reach"]},
@@ -74,21 +76,18 @@ def stored_agent(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
         np.array(actions["high"], np.float32),
         actions["choices"],
         parts.get("units", {}).get("origin"),
-        _roadmap(parts, header) if "roadmap" in parts else None,
+        roadmap,
         float(header["lookahead"]),
     )
 
 
 def _roadmap(parts: dict[str, dict[str, np.ndarray]], header: Mapping[str, Any]) -> Roadmap:
     nodes, edges = parts["roadmap"], Edges(*(parts["graph"][name] for name in Edges._fields))
-    return Roadmap(graph=edges, **nodes, **roadmap_numbers(header))
-
-
-def roadmap_numbers(header: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file's header says of its roadmap; files of older versions do not tell the straight time."""
-    straight = header.get("straight_time")
-    return {
-        "move_time": float(header["move_time"]),
-        "repeats": bool(header["repeats"]),
-        "straight_time": None if straight is None else float(straight),
-    }
+    straight = header.get("straight_time")  # which files of older versions do not tell
+    return Roadmap(
+        graph=edges,
+        **nodes,
+        move_time=float(header["move_time"]),
+        repeats=bool(header["repeats"]),
+        straight_time=None if straight is None else float(straight),
+    )

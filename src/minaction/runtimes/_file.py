@@ -6,7 +6,7 @@ import contextlib
 import json
 import math
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ..errors import InputError
 FORMAT = 2  # the newest that can be read here; that of `minaction._files`
 _SAMPLE = "recorded."  # the sample of recorded states that coverage is measured from
 _MOST_NUMBERS = 1 << 26  # of a state
+_UNREADABLE = (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError, struct.error, AttributeError)
 _LOADED_BY = {"model": ("a model", "load"), "agent": ("an agent", "load_agent")}
 
 
@@ -59,7 +60,7 @@ def read_file(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         found, newer = header["kind"], header["format"] > FORMAT
         unchanged = is_as_written(path)
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError, struct.error) as error:
+    except _UNREADABLE as error:
         raise InputError(f"{path} is not a file of minaction, or it is truncated; write it again.") from error
     if not unchanged:
         raise InputError(f"{path} has changed since it was written (its checksum is wrong); write or copy it again.")
@@ -81,6 +82,8 @@ def stored_model(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
     if not 0 < step_time < math.inf or (origin is not None and origin.shape != shape):
         raise ValueError("units that do not fit the states")
     weights = {name: value for name, value in tensors.items() if not name.startswith(_SAMPLE) and name != "origin"}
+    if not all(np.isfinite(weight).all() for weight in weights.values()):
+        raise ValueError("weights that are infinite or NaN")
     return Stored(weights, header["encoder"], header["quasimetric"], shape, dtype, origin, step_time)
 
 
@@ -94,3 +97,10 @@ def fitting(path: str | Path) -> Iterator[None]:
     except Exception as error:  # a header can be wrong in any place, and is only used here
         reason = f"{type(error).__name__}: {error}"[:200]
         raise InputError(f"{path} does not describe the weights that it holds ({reason}); write it again.") from error
+
+
+def try_out(model: Any, *questions: Callable[[np.ndarray, np.ndarray], Any]) -> None:
+    """Ask about two states of `model`, so that what does not fit is refused when it is loaded, not later."""
+    nowhere = np.zeros(model.state_shape, model.state_dtype)
+    for question in questions:
+        question(nowhere, nowhere)

@@ -66,8 +66,13 @@ class Roadmap:
         count = len(self.states)
         if len(begins) != count + 1 or begins[0] != 0 or begins[-1] != len(nodes) or (np.diff(begins) < 0).any():
             raise ValueError("edges that do not fit the nodes")
-        if len(nodes) != len(times) or not ((nodes >= 0) & (nodes < count)).all() or not (times >= 0).all():
+        if nodes.dtype.kind != "i" or begins.dtype.kind != "i" or len(nodes) != len(times):
+            raise ValueError("edges that are none")
+        if not ((nodes >= 0) & (nodes < count)).all() or not (times >= 0).all():
             raise ValueError("edges that lead nowhere, or back in time")
+        known = self.counts.dtype == self.must_agree.dtype == bool and (self.unit > 0).all()
+        if not known or not np.isfinite(self._places).all():
+            raise ValueError("nodes that are nowhere")
 
     def way(self, state: np.ndarray, goal: np.ndarray, lookahead: float) -> Way:
         """The way from `state` to `goal`, both (D,): the subgoal lies `lookahead` ahead on the shortest path."""

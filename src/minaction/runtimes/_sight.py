@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-_CLEARANCE = (
-    1.25  # of the spacing of nodes, as for the joins of `RecordedDistance`: further from all there may be a wall
-)
+# Of the spacing of nodes, as for the joins of `RecordedDistance`: further from all there may be a wall.
+_CLEARANCE = 1.25
+_LINED = 6  # clearances: no node lines more of a way
 _SAME = 1e-6
+_NUMBERS_AT_ONCE = 1 << 20
 
 
 class Sight:
@@ -24,11 +25,17 @@ class Sight:
         length = float(np.sqrt(way @ way))
         if length <= self._clearance or self._clearance == 0:
             return True
-        parts = int(np.ceil(length / self._clearance))
-        between = self._place[:, None] + way[:, None] * (np.arange(1, parts) / parts)
         near = self._nodes[:, self._away <= length + self._clearance]
-        gaps = ((between[:, :, None] - near[:, None]) ** 2).sum(axis=0).min(axis=1)
-        return bool((gaps <= self._clearance**2).all())
+        if length > _LINED * near.shape[1] * self._clearance:  # where a recording mostly stood still
+            return False
+        parts, at_once = int(np.ceil(length / self._clearance)), max(1, _NUMBERS_AT_ONCE // near.size)
+        for start in range(1, parts, at_once):
+            shares = np.arange(start, min(start + at_once, parts)) / parts
+            between = self._place[:, None] + way[:, None] * shares
+            gaps = ((between[:, :, None] - near[:, None]) ** 2).sum(axis=0).min(axis=1)
+            if (gaps > self._clearance**2).any():
+                return False
+        return True
 
 
 def spacing_of(nodes: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:

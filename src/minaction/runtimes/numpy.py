@@ -24,7 +24,7 @@ from ..errors import InputError
 from . import _formulas
 from ._acting import Acting
 from ._agent_file import StoredAgent, read_agent
-from ._file import Stored, fitting, read
+from ._file import Stored, fitting, read, try_out
 from ._states import as_rows
 
 # Pairs are measured in blocks of so many numbers, which stay in a core's cache; states are embedded so many at a time.
@@ -38,8 +38,7 @@ def load(path: str | Path) -> NumpyModel:
     stored = read(path)
     with fitting(path):
         model = NumpyModel(stored)
-        nowhere = np.zeros(stored.state_shape, stored.state_dtype)
-        model.distance(nowhere, nowhere)  # what does not fit is refused here, not later
+        try_out(stored, model.distance)
     return model
 
 
@@ -56,8 +55,7 @@ def load_agent(path: str | Path) -> NumpyAgent:
     stored = read_agent(path)
     with fitting(path):
         agent = NumpyAgent(stored)
-        nowhere = np.zeros(stored.model.state_shape, stored.model.state_dtype)
-        agent.towards(nowhere, nowhere)
+        try_out(stored.model, agent.model.distance, agent.towards)
     return agent
 
 

@@ -25,7 +25,7 @@ except ModuleNotFoundError:
 from . import _formulas
 from ._acting import Acting
 from ._agent_file import StoredAgent, read_agent
-from ._file import Stored, fitting, read
+from ._file import Stored, fitting, read, try_out
 
 # What describes the data or was drawn once; JAX does not train it either.
 _NOT_TRAINED = ("scale.mean", "scale.scale", "fourier.frequencies", "reach", "subgoal")
@@ -35,14 +35,18 @@ def load(path: str | Path) -> TorchModel:
     """Read a model file that `DistanceModel.save` or `minaction train` wrote."""
     stored = read(path)
     with fitting(path):
-        return TorchModel(stored)
+        model = TorchModel(stored)
+        try_out(stored, model.distance)
+    return model
 
 
 def load_agent(path: str | Path) -> TorchAgent:
     """Read an agent file that `Agent.save` or `minaction agent train` wrote."""
     stored = read_agent(path)
     with fitting(path):
-        return TorchAgent(stored)
+        agent = TorchAgent(stored)
+        try_out(stored.model, agent.model.distance, agent.towards)
+    return agent
 
 
 class TorchModel(torch.nn.Module):
@@ -56,8 +60,6 @@ class TorchModel(torch.nn.Module):
         self._encoder, self._quasimetric, self._step_time = stored.encoder, stored.quasimetric, stored.step_time
         self.register_buffer("_origin", None if stored.origin is None else torch.tensor(stored.origin))
         self._names = _register(self, stored.weights)
-        _formulas.encoder(_OPERATIONS, self._encoder, self._weights())  # an unknown one is refused here, not later
-        _formulas.quasimetric(_OPERATIONS, self._quasimetric, self._weights())
 
     def forward(self, states: torch.Tensor, goals: torch.Tensor) -> torch.Tensor:
         """The distances."""
@@ -103,7 +105,6 @@ class TorchAgent(torch.nn.Module, Acting):
         self._stored = stored
         self.register_buffer("_origin", None if stored.origin is None else torch.tensor(stored.origin))
         self._names = _register(self, stored.weights)
-        _formulas.policy(_OPERATIONS, stored.hidden, stored.heading, self._weights())
 
     def forward(self, states: torch.Tensor, subgoals: torch.Tensor) -> torch.Tensor:
         """The policy's output, (..., A) or (..., choices), not yet limited to the bounds of recorded actions."""

@@ -26,6 +26,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from .._files import check_regular
 from ..errors import InputError, unknown_name
 from ..objectives import make_objective
 from ..tasks import TASKS, get_task
@@ -65,13 +66,14 @@ def own_grid(path: Path, seeds: int | None = None, steps: int | None = None) -> 
 
 
 def _read(path: Path) -> dict[str, Any]:
+    check_regular(path)
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise InputError(f"There is no file {path}; give paper, ablations or a .toml file.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); check the path.") from error
-    except ValueError as error:  # invalid TOML, with the line in the message, or not text
+    except (ValueError, RecursionError) as error:  # with the line in the message, or not text, or brackets without end
         raise InputError(f"{path} is not TOML: {error}.") from error
 
 

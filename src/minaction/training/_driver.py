@@ -20,7 +20,7 @@ from ..objectives import Objective, make_objective
 from ..objectives._make import suited
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories
-from ..validation import split_all, validate_seeds
+from ..validation import split_all, validate_seeds, what_broke
 from ._run import Measurement, Results, Run
 from ._start import starting_models
 from ._stopping import SCORE, PathJudge, has_stalled
@@ -277,7 +277,7 @@ class Driver:
     def _without_broken(self, models: list[DistanceModel]) -> Iterator[Event]:
         """The loss is from before the last update, and a broken model must not replace a good checkpoint."""
         for one in list(self._going):
-            found = (_what_broke(model, data) for model, data in zip(models[one.replicas], one.data, strict=True))
+            found = (what_broke(model, data) for model, data in zip(models[one.replicas], one.data, strict=True))
             if what := next(filter(None, found), None):
                 yield self._given_up(one, f"The distance became {what}")
 
@@ -381,16 +381,3 @@ def _by_data(
     for first in dict.fromkeys(map(id, one.data)):
         own = [k for k, data in enumerate(one.data) if id(data) == first]
         yield one.data[own[0]], held_out[own[0]], [models[k] for k in own]
-
-
-def _what_broke(model: DistanceModel, data: Trajectories) -> str | None:
-    """What is wrong with the weights, or with distances between some of the recorded states; None if nothing is."""
-    some = np.linspace(0, data.num_states - 1, 16, dtype=int)
-    states = np.asarray(data.states[some])
-    found = np.asarray(model.distance(states, states[::-1]))
-    finite = all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model.network)) and np.isfinite(found).all()
-    if not finite:
-        return "infinite or NaN"
-    differ = (states != states[::-1]).reshape(len(states), -1).any(axis=1)
-    # Both ways are among them, of which one may be 0 where the other is not.
-    return "0 between all recorded states" if differ.any() and not found[differ].any() else None

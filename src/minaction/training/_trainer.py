@@ -79,8 +79,8 @@ class Trainer:
         devices: int = 1,
         start_from: Sequence[DistanceModel] = (),
     ) -> None:
-        if steps < 1:
-            raise InputError(f"The number of steps must be at least 1, but is {steps}.")
+        if not 1 <= steps < 1 << 31:
+            raise InputError(f"The number of steps must be at least 1, and less than 2**31, but is {steps}.")
         if not seeds or not all(0 <= seed < 1 << 32 for seed in seeds):
             raise InputError("Give at least one seed, each from 0 to 4294967295.")
         keep_compiled_programs()
@@ -132,7 +132,7 @@ class Trainer:
     def advance(self, steps: int) -> dict[str, np.ndarray]:
         """Train `steps` more steps, but not past the end, and return the mean of each term over them, (seeds,)."""
         steps = min(steps, self.steps - self.step)
-        if steps < 1:
+        if not 1 <= steps < 1 << 31:
             return {}
         if self._feed is None:
             data, program = self._data, self._program.chunk

@@ -1,6 +1,7 @@
 """Whether a model can be trusted when no truth is known: held-out episodes and checks of the data."""
 
 from .._health import Health as Health
+from ._broken import what_broke as what_broke
 from ._data_checks import check_data as check_data
 from ._data_checks import refuse_ids as refuse_ids
 from ._split import FEWEST_EPISODES as FEWEST_EPISODES

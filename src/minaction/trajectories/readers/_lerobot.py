@@ -92,6 +92,8 @@ def _read(files: list[Path], wanted: list[str]) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
+    for path in files:
+        check_regular(path)
     opened = [parquet.ParquetFile(path) for path in files]
     for path, file in zip(files, opened, strict=True):
         if missing := set(wanted) - set(file.schema_arrow.names):

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._files import check_regular
 from ...errors import InputError, MissingExtra
 from .._arrays import kept_type
 from .._dataset import Trajectories
 from ._checks import naming, parsing, refuse_if_too_large
 from ._d4rl import refuse_elsewhere, refuse_link
+from ._parquet import import_arrow, unpacked_sizes
 
 if TYPE_CHECKING:
     import gymnasium
 
 _ID = re.compile(r"[-\w]+(/[-\w]+)*-v\d+")
+_TABLES = ("arrow", "parquet")  # in which Minari keeps a file for every episode
 _GOAL_KEYS = {"observation", "achieved_goal", "desired_goal"}
 
 
@@ -84,8 +87,11 @@ def read_minari(folder: Path, keep_actions: bool) -> Trajectories:
         if not all(isinstance(metadata.get(key), str) for key in ("observation_space", "action_space")):
             # Without these Minari would build the environment that the file names, which can be any program.
             raise InputError(f"{folder}: the metadata lacks the spaces; write it again with a newer Minari.")
-        if metadata.get("data_format") == "hdf5":
+        data_format = metadata.get("data_format")
+        if data_format == "hdf5":
             _refuse_too_large(folder)
+        elif data_format in _TABLES:
+            _refuse_too_large_tables(folder, data_format)
         dataset = minari.MinariDataset(str(folder))
         return episodes_of_minari(dataset, str(folder), keep_actions)
 
@@ -103,7 +109,14 @@ def episodes_of_minari(dataset: Any, name: str, keep_actions: bool) -> Trajector
         num_bytes += episodes[-1].nbytes
         refuse_if_too_large(name, "the data set", 2 * num_bytes, 2 * num_bytes)  # they are joined in the end
     with naming(name):
-        return Trajectories.from_episodes(episodes, actions=actions if keep_actions else None)
+        found = Trajectories.from_episodes(episodes, actions=actions if keep_actions else None)
+        steps = found.num_states - len(episodes)
+        if steps != dataset.total_steps:  # of a table Minari reads the first 131,072 rows
+            raise InputError(
+                f"The metadata counts {dataset.total_steps} steps, but Minari reads {steps}; make or download it "
+                "again, as HDF5 if episodes are that long."
+            )
+        return found
 
 
 def as_states_of(space: gymnasium.Space, values: Any, where: str) -> np.ndarray:
@@ -160,6 +173,7 @@ def _refuse_too_large(folder: Path) -> None:
     import h5py
 
     path = folder / "main_data.hdf5"
+    check_regular(path)
     num_bytes = stored_bytes = 0
     datasets: list[tuple[str, Any]] = []
 
@@ -180,6 +194,40 @@ def _refuse_too_large(folder: Path) -> None:
             refuse_elsewhere(path, name, item)
         _refuse_unequal(path, {name: item.shape[:1] for name, item in datasets})
     refuse_if_too_large(path, "the data set", num_bytes, stored_bytes)
+
+
+def _refuse_too_large_tables(folder: Path, data_format: str) -> None:
+    """Look at what the columns of all episodes need before Minari reads them."""
+    import_arrow(folder)
+    import pyarrow.dataset as dataset
+    import pyarrow.parquet as parquet
+
+    num_bytes = stored_bytes = 0
+    for path in folder.rglob("*"):
+        check_regular(path)
+        if path.is_dir() or path.name == "metadata.json":
+            continue
+        stored_bytes += path.stat().st_size
+        if data_format == "parquet":
+            file = parquet.ParquetFile(path)
+            num_bytes += max(unpacked_sizes([file], file.schema_arrow.names))
+            refuse_if_too_large(folder, "the data set", num_bytes, stored_bytes)
+        else:
+            table = dataset.dataset(path, format=data_format)
+            num_bytes += table.count_rows() * sum(_width(field.type) for field in table.schema)
+            refuse_if_too_large(folder, "the data set", num_bytes, stored_bytes)
+            table.to_table().validate(full=True)  # else a damaged length would end the process
+
+
+def _width(kind: Any) -> int:
+    """How many bytes a value of an Arrow type takes, at least."""
+    from pyarrow.types import is_fixed_size_list, is_primitive, is_struct
+
+    if is_fixed_size_list(kind):
+        return kind.list_size * _width(kind.value_type)
+    if is_struct(kind):
+        return sum(_width(part.type) for part in kind)
+    return -(-kind.bit_width // 8) if is_primitive(kind) else 1
 
 
 def _refuse_unequal(path: Path, lengths: dict[str, tuple[int, ...]]) -> None:

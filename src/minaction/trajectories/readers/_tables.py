@@ -119,7 +119,14 @@ def _separator(file: IO[str]) -> str:
     """What separates the names in the first line."""
     first = file.readline(_LONGEST_LINE)
     file.seek(0)
-    return max(_SEPARATORS, key=lambda one: len(next(csv.reader([first], delimiter=one), [])))
+    return max(_SEPARATORS, key=lambda one: _width(first, one))
+
+
+def _width(line: str, separator: str) -> int:
+    try:
+        return len(next(csv.reader([line], delimiter=separator), []))
+    except csv.Error:  # a single cell, longer than any may be: thousands of names that something else separates
+        return 1
 
 
 def _is_number(cell: str) -> bool:
