@@ -19,8 +19,8 @@ PAGES = {str(path.relative_to(DOCS)): path.read_text(encoding="utf-8") for path 
 RUN = {name: text for name, text in PAGES.items() if re.search(r"^```(python|console|toml)", text, re.MULTILINE)}
 # What a person types into a shell to install, build or train for long is checked elsewhere: `make release-check`,
 # tests/test_benchmarks.py, tests/suite, tests/planning, tests/agents.
-SHELL = ("pip install ", "pip wheel ", "make ", "python -m benchmarks.", "minaction suite ", "minaction report ",
-         "minaction plan ", "minaction agent ", "minaction --tyro-print-completion ")  # fmt: skip
+SHELL = ("pip install ", "pip wheel ", "make ", "mkdir ", "python -m benchmarks.", "minaction suite ",
+         "minaction report ", "minaction plan ", "minaction agent ", "minaction --tyro-print-completion ")  # fmt: skip
 
 
 def run(text: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
