@@ -7,17 +7,17 @@ AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 .PHONY: demo test test-all lint browser format bench fuzz crash docs release-check lock clean
 
 # Two stamps: `demo` needs the base install alone, so that it starts soon; everything else needs the dev extras.
-# What is downloaded is what was tested, by its hash.
+# What is downloaded is what was tested, by its hash; the files list all of it, so that pip looks for nothing else.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 $(VENV)/.base: pyproject.toml requirements.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --require-hashes -r requirements.txt
+	$(PIP) --no-deps --require-hashes -r requirements.txt
 	$(PIP) --no-build-isolation --no-deps -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base requirements-dev.txt
-	$(PIP) --require-hashes -r requirements-dev.txt
+	$(PIP) --no-deps --require-hashes -r requirements-dev.txt
 	# For the tests of the PyTorch runtime and of replay buffers; PyTorch's builds, and so hashes, differ between machines.
 	$(PIP) -c constraints.txt torch==2.13.0 stable_baselines3
 	@touch $@

@@ -19,7 +19,12 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links to files outside `docs` lead to the page that shows them, or become their name where none does."""
+    """Links to files outside `docs` lead to the page that shows them, or become their name where none does.
+
+    In the search, what research found and how the code is built come after pages that say how a thing is done.
+    """
+    if page.file.src_uri.startswith(("research", "architecture")):
+        page.meta["search"] = {"boost": 0.5}
 
     def mended(link: re.Match[str]) -> str:
         text, target, anchor = link[1], link[2], link[3] or ""

@@ -49,3 +49,12 @@ def test_hashed_requirements_follow_the_project(name: str, extras: list[str]) ->
 def test_no_beta_comes_with_an_extra_where_a_release_serves() -> None:
     pinned = _pinned("requirements-dev.txt")
     assert {package for package, version in pinned.items() if Version(version).is_prerelease} == NEVER_RELEASED
+
+
+def test_what_has_no_wheels_for_a_python_is_not_asked_for_there() -> None:
+    """`labmaze` would be built by Bazel on Python 3.13; see `[tool.uv]` in pyproject.toml."""
+    (asked,) = re.findall(r"^(labmaze==.*?) ?\\$", (ROOT / "requirements-dev.txt").read_text("utf-8"), re.MULTILINE)
+    marker = Requirement(asked).marker
+    assert marker is not None
+    assert marker.evaluate({"python_full_version": "3.12.9"})
+    assert not marker.evaluate({"python_full_version": "3.13.0"})

@@ -12,10 +12,12 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 TOOLS = ROOT / "tools"
+BELONGS = {".py", ".pyi", ".typed", ".css", ".js", ".html", ".json", ".md", ".safetensors"}  # suffixes in a wheel
 
 
 def main() -> int:
@@ -29,6 +31,7 @@ def main() -> int:
     built = sorted((ROOT / "dist").iterdir())
     wheel, sdist = next(one for one in built if one.suffix == ".whl"), next(one for one in built if one.suffix == ".gz")
     run("-m", "twine", "check", "--strict", *map(str, built))
+    only_what_belongs(wheel)
     version = wheel.name.split("-")[1]
     if sdist.name != f"minaction-{version}.tar.gz" or options.tag not in ("", f"v{version}"):
         raise SystemExit(f"wheel, sdist and tag disagree: {wheel.name}, {sdist.name}, {options.tag or 'no tag'}")
@@ -42,6 +45,14 @@ def main() -> int:
         ask_without_jax(Path(folder) / "numpy", wheel, Path(folder) / "whl-newest" / "model")
     say("everything is fine; dist/ holds what was checked")
     return 0
+
+
+def only_what_belongs(wheel: Path) -> None:
+    """Modules, and what they read; nothing that an editor or a merge left behind."""
+    with zipfile.ZipFile(wheel) as file:
+        left = [name for name in file.namelist() if name.startswith("minaction/") and Path(name).suffix not in BELONGS]
+    if left:
+        raise SystemExit(f"{wheel.name} holds what does not belong in it: {', '.join(left)}")
 
 
 def lowest_versions(folder: Path) -> Path:

@@ -12,6 +12,17 @@ from .trajectories import shape_in_words
 if TYPE_CHECKING:
     from ._model import DistanceModel
 
+# As tables and documentation call them.
+_MEASURES = {
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "ratio_cv": "Ratio CV",
+    "mean_ratio": "mean ratio",
+    "mean_absolute_error": "error",
+    "auroc": "AUROC",
+    "same_state": "same state",
+    "asymmetric_pearson": "one-way",
+}
 _TAGS = ("reinforcement-learning", "quasimetric", "minimum-action-distance", "representation-learning")
 
 
@@ -63,14 +74,15 @@ def _method(model: DistanceModel) -> Iterator[tuple[str, str]]:
     for family, description in model.architecture.as_dict().items():
         yield family, _settings(description)
     for name, value in made.hyperparameters.items():
-        if name not in ("encoder", "quasimetric"):
+        if name not in ("name", "encoder", "quasimetric"):
             yield name, str(value)
 
 
 def _rightness(model: DistanceModel) -> Iterator[str]:
     for truth, measures in model.agreement.items():
-        known = {name.replace("_", " "): value for name, value in measures.items() if value is not None}
-        yield f"- Beside the {truth} distances: {', '.join(f'{name} {value:.3f}' for name, value in known.items())}."
+        known = ((word, measures.get(name)) for name, word in _MEASURES.items())
+        said = ", ".join(f"{word} {value:.3f}" for word, value in known if value is not None)
+        yield f"- Beside the {_plain(truth)} distances of {int(measures.get('pairs') or 0):,} pairs: {said}."
     if model.health is not None:
         verdict = "; ".join(model.health.verdict)
         yield f"- By {model.health.episodes} held-out episodes ({model.health.pairs:,} pairs of states): {verdict}."

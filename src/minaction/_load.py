@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ._model import DistanceModel
-from ._model_file import WEIGHTS
+from ._model_file import is_one_model
 
 
 def load(path: str | Path) -> DistanceModel:
@@ -25,7 +25,7 @@ def load(path: str | Path) -> DistanceModel:
     from .training import Run  # a folder may be a run's; a file needs nothing of that
 
     path = Path(path)
-    if path.is_dir() and not (path / WEIGHTS).exists():
+    if not is_one_model(path):
         run = Run.open(path)
         path = run.model_path(run.config.seeds[0])
     return DistanceModel.load(path)

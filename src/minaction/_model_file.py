@@ -91,6 +91,11 @@ def write_folder(model: DistanceModel, path: str | Path, licence: str = "") -> N
         file.write((front_matter(licence) + card(model, licence)).encode())
 
 
+def is_one_model(path: Path) -> bool:
+    """Whether `path` is a model by itself, a file or a folder for the Hub; a run may have several."""
+    return not path.is_dir() or (path / WEIGHTS).exists()
+
+
 def read_model(path: str | Path) -> dict[str, Any]:
     """The arguments of `DistanceModel` that `write_model` stored in `path`."""
     return arguments_of(*read_tensors(path, "model"), path)

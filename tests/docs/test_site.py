@@ -25,6 +25,7 @@ QUESTIONS = {
     "meaning of a setting": ("choosing/", "size of a gradient step"),
     "what does learning_rate mean": ("choosing/", "size of a gradient step"),
     "how many steps to train": ("choosing/", "As many as the objective needs by default"),
+    "agent": ("api/agents/", "Learn to reach goals from recordings, without a simulator"),
     "which objective to choose": ("choosing/", "Take the default, PathDist"),
 }
 """What a new user types, the page of the first result, and what stands there."""

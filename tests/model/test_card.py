@@ -38,7 +38,7 @@ def test_a_file_has_a_card_that_says_what_is_known(model: ma.DistanceModel, tmp_
         "| objective | maddist |",
         "| gradient steps | 2 |",
         "hidden=\\[8\\]",
-        f"pearson {pearson:.3f}",
+        f"- Beside the true (steps) distances of 1,332 pairs: Pearson {pearson:.3f}, ",
         "minaction.runtimes.numpy",
         "Not stated",
     ):
@@ -87,6 +87,14 @@ def test_the_command_writes_prints_and_refuses(
     assert (tmp_path / "card.md").read_text() == model.card("mit")
     assert main(["card", source, "--folder", str(tmp_path / "hub")]) == 0
     assert main(["card", str(tmp_path / "hub")]) == 0
+    capsys.readouterr()
+    asked = [main(["distance", path, "--from", "0", "1", "--to", "1", "1"]) for path in (source, str(tmp_path / "hub"))]
+    assert asked == [0, 0]
+    from_file, from_folder = capsys.readouterr().out.split("from -> to")[1:]
+    assert from_file == from_folder
+    log = ["cliffwalking", "--goal", "1", "1", "--out", str(tmp_path / "progress.csv")]
+    assert main(["progress", str(tmp_path / "hub"), *log]) == 0
+    assert ma.fit("cliffwalking", start_from=tmp_path / "hub", steps=1, progress=False).provenance.steps
     assert main(["card", source, "--seed", "1"]) == 2
     assert main(["card", source, "--folder", str(tmp_path / "a"), "-o", str(tmp_path / "b")]) == 2
     assert main(["card", str(tmp_path / "missing")]) == 2

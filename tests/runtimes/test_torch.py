@@ -17,17 +17,16 @@ from .conftest import CASES, Case, model_of, states_of
 
 torch = pytest.importorskip("torch")
 
-NAMES = ["selu", "relu-normed", "gelu-fourier", "projected", "ensemble"]
-
 
 @pytest.mark.parametrize("quasimetric", list(QUASIMETRICS))
-@pytest.mark.parametrize("case", [CASES[name] for name in NAMES], ids=NAMES)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_gradients_are_those_of_jax(case: Case, quasimetric: str, tmp_path: Path) -> None:
     from minaction.runtimes.torch import load
 
     model = model_of(case, quasimetric)
     model.save(tmp_path / "model.safetensors")
-    states, goals = states_of(case, 60, 1)[20:], states_of(case, 60, 2)[20:]
+    # Whole numbers have no gradient; as floating-point numbers they are encoded alike.
+    states, goals = (states_of(case, 60, seed)[20:].astype(np.float32) for seed in (1, 2))
     expected, of_states = eqx.filter_value_and_grad(lambda both: jnp.sum(both[0](both[1], jnp.asarray(goals))))(
         (model.network, jnp.asarray(states))
     )[1]

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from .._image_axes import arrangement, is_image
 from .._model import DistanceModel
+from .._model_file import is_one_model
 from ..errors import InputError
 from ..evaluation import judge
 from ..tasks import Source
@@ -42,11 +43,11 @@ def evaluate(options: Evaluate) -> int:
 
 def distance(options: Distance) -> int:
     """Print d(from, to) and d(to, from), with the spread over seeds where there are several."""
-    if options.run.is_dir():
+    if is_one_model(options.run):
+        models = [DistanceModel.load(options.run)]
+    else:
         run = Run.open(options.run)
         models = [DistanceModel.load(run.model_path(seed)) for seed in run.config.seeds]
-    else:
-        models = [DistanceModel.load(options.run)]
     source, target = (
         _state(models[0], option, given) for option, given in (("--from", options.source), ("--to", options.target))
     )

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from .._files import atomic_write
 from .._model import DistanceModel
+from .._model_file import is_one_model
 from .._progress import counting_progress
 from .._remaining import Progress as Along
 from .._remaining import check_same_kind
@@ -72,7 +73,7 @@ def ranking(episodes: Sequence[Along]) -> list[int]:
 
 def _models_and_data(options: Progress) -> tuple[list[DistanceModel], Trajectories]:
     table = table_options(options)
-    if not options.run.is_dir():
+    if is_one_model(options.run):
         models = [DistanceModel.load(options.run)]
         if options.log is None:
             raise InputError("A model file does not say which log is meant; give the log after it.")

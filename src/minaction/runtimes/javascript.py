@@ -13,7 +13,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..errors import InputError
 from . import _formulas
 from ._file import Stored
 
@@ -23,11 +22,6 @@ SCRIPT = Path(__file__).parent / "page" / "model.js"
 
 def describe(stored: Stored) -> dict[str, Any]:
     """What `new Model(...)` takes, as JSON has it: two programs, the weights in base64, and what a state is."""
-    innermost = stored.encoder
-    while "base" in innermost:
-        innermost = innermost["base"]
-    if innermost.get("name") == "image":
-        raise InputError("A model of images cannot be asked on a page; export it to ONNX, or ask it with NumPy.")
     encoder, quasimetric = _Program(stored.weights), _Program(stored.weights)
     encode = _formulas.encoder(cast(Any, encoder), stored.encoder, encoder.weights)
     encoder.output = encode(encoder.input()).place

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .._model import DistanceModel
+from .._model_file import is_one_model
 from ..errors import InputError
 from ._run import Run
 
@@ -14,12 +15,10 @@ def starting_models(given: DistanceModel | str | Path | None, count: int) -> lis
     if given is None:
         return []
     if isinstance(given, DistanceModel):
-        models = [given]
-    elif isinstance(given, str | Path) and Path(given).is_dir():
-        run = Run.open(given)
-        models = [DistanceModel.load(run.model_path(seed)) for seed in run.config.seeds[:count]]
-    elif isinstance(given, str | Path):
-        models = [DistanceModel.load(given)]
-    else:
+        return [given] * count
+    if not isinstance(given, str | Path):
         raise InputError(f"A {type(given).__name__} is no model to start from; give one, or its file or run folder.")
+    run = None if is_one_model(Path(given)) else Run.open(given)
+    paths = [given] if run is None else [run.model_path(seed) for seed in run.config.seeds[:count]]
+    models = [DistanceModel.load(path) for path in paths]
     return [models[k % len(models)] for k in range(count)]
