@@ -123,4 +123,4 @@ def _kept_path(path: Path, files: Sequence[Path], resize: Size | None) -> Path:
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); check the path.") from error
     digest = hashlib.sha256(repr((_VERSION, seen, resize)).encode()).hexdigest()[:16]
-    return Path(platformdirs.user_cache_dir("minaction")) / "frames" / f"{path.stem}-{digest}.safetensors"
+    return Path(platformdirs.user_cache_dir("minaction")) / "frames" / f"{path.name}-{digest}.safetensors"
