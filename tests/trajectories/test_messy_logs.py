@@ -297,5 +297,5 @@ def test_questions_in_a_data_frame_go_by_its_names() -> None:
     np.testing.assert_array_equal(model.remaining(other, other[:1]), model.remaining(ordered, ordered[:1]))
     np.testing.assert_array_equal(model.progress(other).remaining, model.progress(ordered).remaining)
     np.testing.assert_array_equal(model.coverage(other), 0)
-    with pytest.raises(InputError, match="lacks 'y'"):
+    with pytest.raises(InputError, match=r"^The data frame lacks 'y'"):
         model.distance(asked[["x"]], asked[["x"]])

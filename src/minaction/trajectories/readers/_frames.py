@@ -85,6 +85,8 @@ def _keep(
             out.flush()
             if first is None:
                 raise InputError("There is no frame in it; record at least two.")
+            if max(lengths) < 2:
+                raise InputError("Every episode has a single frame, so there is no transition; record at least two.")
             states = np.memmap(Path(folder) / "frames", np.uint8, "r").reshape(-1, *first[1].shape)
             offsets = np.concatenate([[0], np.cumsum([length for length in lengths if length])])
             write_tensors(kept, "trajectories", {"states": states, "offsets": offsets}, {"made": {"from": str(path)}})
