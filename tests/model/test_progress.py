@@ -195,6 +195,11 @@ def test_goals_are_given_one_after_the_other(tmp_path, capsys, monkeypatch):
     _log_with_failures(tmp_path)
     command = ["progress", "/tmp/minaction-test-progress.safetensors", "log.safetensors", "--goal"]
     assert main([*command, "1", "1", "-0.5", "-0.5"]) == 0
+    assert "anything recorded" not in capsys.readouterr().out
+    assert main([*command, "50", "50"]) == 0
+    assert "the goal is" in capsys.readouterr().out
+    assert main([*command, "1", "here"]) == 2
+    assert "'here' is not a number" in capsys.readouterr().err
     assert main([*command, "1", "1", "-0.5"]) == 2
     assert "A goal has 2 numbers, but 3 were given" in capsys.readouterr().err
 
