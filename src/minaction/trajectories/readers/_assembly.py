@@ -72,10 +72,10 @@ def assemble(
         _refuse_standing_clock(time, rows, offsets, where)
     if order is not None:
         _warn_of_order()
-    _refuse_infinite([*states, *actions], rows, where)
     if time is None and len(rows) < len(ids) and roles.options.missing == "drop":
         times = np.arange(len(ids), dtype=np.float64)  # steps go on being counted over the rows that are dropped
     states = [replace(column, values=column.values[rows]) for column in states]
+    _refuse_infinite(states, lambda row: where(int(rows[row])))
     states = [_one_hot(column) if column.name in roles.ids else column for column in states]
     if not roles.options.states:
         _refuse_ids(states, offsets)
@@ -147,13 +147,12 @@ def _refuse_standing_clock(time: Column, rows: np.ndarray, offsets: np.ndarray, 
     )
 
 
-def _refuse_infinite(columns: list[Column], rows: np.ndarray, where: Callable[[int], str]) -> None:
+def _refuse_infinite(columns: list[Column], where: Callable[[int], str]) -> None:
+    most = np.finfo(np.float32).max  # networks compute in float32
     for column in columns:
-        with np.errstate(over="ignore"):  # networks compute in float32; what does not fit becomes infinite
-            bad = np.isinf(column.values[rows].astype(np.float32)).any(axis=1)
-        if bad.any():
-            row = int(rows[np.argmax(bad)])
-            value = column.values[row][np.argmax(np.abs(column.values[row]))]
+        if column.values.max() > most or column.values.min() < -most:
+            row, part = np.argwhere(np.abs(column.values) > most)[0].tolist()
+            value = column.values[row, part]
             raise InputError(
                 f"{where(row).capitalize()} has {value:g} in column {column.name!r}, infinite or too large for "
                 "float32; remove or repair that row."
