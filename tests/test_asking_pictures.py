@@ -72,6 +72,17 @@ def test_a_frame_of_a_video_is_named_by_its_number(folder: Path, capsys: pytest.
     assert "say which of its frames" in refused(capsys, *ask, folder / "clip.mkv", "--to", folder / "here.png")
 
 
+def test_progress_is_asked_for_on_the_way_to_a_picture(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(folder / "film.npy", np.stack([frame(place) for place in range(10)]))
+    ask = ("progress", folder / "model.safetensors", folder / "film.npy", "--out", folder / "along.csv", "--goal")
+    assert "likely" not in said(capsys, *ask, folder / "here.png")
+    here = np.array(Image.open(folder / "here.png"))
+    expected = ma.load(folder / "model.safetensors").remaining(frame(9), here)
+    last = (folder / "along.csv").read_text().splitlines()[-1]
+    assert float(last.split(",")[4]) == pytest.approx(float(expected), rel=1e-4)
+    assert "There is no file" in refused(capsys, *ask, folder / "nowhere.png")
+
+
 def test_what_is_no_picture_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ask, here = ("distance", folder / "model.safetensors", "--from"), folder / "here.png"
     assert "There is no file" in refused(capsys, *ask, folder / "nowhere.png", "--to", here)

@@ -197,3 +197,14 @@ def test_own_files_in_a_suite_and_in_a_picture(log, tmp_path, capsys, monkeypatc
     Path("bad.toml").write_text('tasks = ["lg.csv"]\n[methods.maddist]\n')
     assert main(["suite", "bad.toml", "--dry-run"]) == 2
     assert not Path("other.png").exists()
+
+
+@pytest.mark.parametrize("scale", [1.0, 255.0])
+def test_images_asked_about_are_scaled_as_those_recorded(scale):
+    frames = np.random.default_rng(0).uniform(size=(3, 10, 8, 8, 3))
+    model = ma.fit(frames, "maddist", steps=1, progress=False)
+    if scale == 1.0:
+        assert model.distance(frames[0, 0], frames[0, 1]).shape == ()
+    else:
+        with pytest.raises(ma.InputError, match=r"numbers up to 25.*, but those recorded none beyond .*; scale it"):
+            model.distance(scale * frames[0, 0], frames[0, 1])

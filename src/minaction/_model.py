@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +21,7 @@ from ._distance import Architecture, Distance
 from ._files import atomic_write
 from ._forks import note_process
 from ._health import Health
+from ._image_axes import is_image
 from ._mapped import read_rows
 from ._model_file import WEIGHTS, Provenance, as_stored, read_model, write_folder, write_model
 from ._remaining import Progress, at_usual_place, check_same_kind
@@ -82,11 +84,22 @@ class DistanceModel:
         self.columns = tuple(columns)
         self.unit = unit
         self.health = health
-        self.recorded = recorded
         self.agreement = agreement or {}
-        self._format = StateFormat(self.state_shape, self.state_dtype, self.units, self.columns)
+        self.recorded = recorded
         note_process()
         keep_compiled_programs()
+
+    @property
+    def recorded(self) -> Coverage | None:
+        """A sample of recorded states, which also tells how bright images are."""
+        return self._recorded
+
+    @recorded.setter
+    def recorded(self, sample: Coverage | None) -> None:
+        self._recorded, brightest = sample, math.inf
+        if sample is not None and self.units.origin is None and is_image(self.state_shape):
+            brightest = float(np.abs(sample.states).max()) or math.inf
+        self._format = StateFormat(self.state_shape, self.state_dtype, self.units, self.columns, brightest)
 
     def __repr__(self) -> str:
         made = self.provenance
@@ -218,6 +231,8 @@ class DistanceModel:
         """
         if isinstance(episode, Episode):
             check_same_kind(self.columns, self.unit, episode)
+        if isinstance(episode, Trajectories):
+            raise InputError("Progress is that of one episode: give data[0], or all of them to `remaining`.")
         states = self._format.as_rows(episode.states if isinstance(episode, Episode) else episode)
         times = episode.times if isinstance(episode, Episode) else np.arange(len(states), dtype=np.float64)
         if len(states) == 0:

@@ -94,8 +94,8 @@ class Progress:
         """Of the time that passes around each state, the share in which it came no nearer, (T,), from 0 to 1."""
         rows = np.arange(len(self.times))
         before, after = np.maximum(rows - _WINDOW // 2, 0), np.minimum(rows + _WINDOW // 2, len(rows) - 1)
-        passed = np.maximum(self.times[after] - self.times[before], np.finfo(float).tiny)
-        return np.clip(1 - (self._best[before] - self._best[after]) / passed, 0, 1)
+        passed, gained = self.times[after] - self.times[before], self._best[before] - self._best[after]
+        return np.clip(1 - np.divide(gained, passed, out=np.ones_like(passed), where=passed > 0), 0, 1)
 
     @property
     def wasted(self) -> np.ndarray:
@@ -132,8 +132,8 @@ class Progress:
         return int(np.argmax(there)) if there.any() else None
 
     def __repr__(self) -> str:
-        unit = self.unit or "actions"
+        unit, count = self.unit or "actions", len(self.stretches)
         return (
             f"Progress({self.done[-1]:.0%} done, {self.remaining[-1]:.4g} {unit} to go, {self.lost:.4g} {unit} lost in "
-            f"{len(self.stretches)} stretches)"
+            f"{count} stretch{'' if count == 1 else 'es'})"
         )

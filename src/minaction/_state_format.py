@@ -17,15 +17,21 @@ from ._units import ORDINARY, Units
 from .errors import InputError
 from .trajectories import shape_in_words
 
+_BRIGHTER = 20.0  # times the largest number of recorded images: those asked about are scaled otherwise
+
 
 @dataclass(frozen=True, eq=False)
 class StateFormat:
-    """The shape and the type of recorded states, and the units that a recording is measured in."""
+    """The shape and the type of recorded states, and the units that a recording is measured in.
+
+    `brightest` is the largest number in recorded images of floating-point numbers.
+    """
 
     shape: tuple[int, ...]
     dtype: str = "float32"
     units: Units = ORDINARY
     columns: tuple[str, ...] = ()
+    brightest: float = math.inf
 
     def __str__(self) -> str:
         return shape_in_words(self.shape)
@@ -38,6 +44,8 @@ class StateFormat:
         warn_if_forked()
         try:
             states = self._as_recorded(self.by_name(values))
+        except InputError:
+            raise
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"States must be numbers in a rectangular array ({error}).") from None
         if states.ndim < len(self.shape) or states.shape[states.ndim - len(self.shape) :] != self.shape:
@@ -49,6 +57,11 @@ class StateFormat:
             rows: np.ndarray = finite.reshape(-1, math.prod(self.shape)).min(axis=1)
             where = "The state" if len(rows) == 1 else f"State {int(np.argmin(rows))} of those given"
             raise InputError(f"{where} holds NaN or infinity, from which nothing is any distance away; repair it.")
+        if (largest := np.abs(np.asarray(states)).max(initial=0.0)) > _BRIGHTER * self.brightest:
+            raise InputError(
+                f"An image holds numbers up to {largest:.4g}, but those recorded none beyond {self.brightest:.4g}; "
+                "scale it as they were."
+            )
         return states
 
     def as_rows(self, values: ArrayLike) -> np.ndarray:

@@ -195,5 +195,23 @@ def test_goals_are_given_one_after_the_other(tmp_path, capsys, monkeypatch):
     _log_with_failures(tmp_path)
     command = ["progress", "/tmp/minaction-test-progress.safetensors", "log.safetensors", "--goal"]
     assert main([*command, "1", "1", "-0.5", "-0.5"]) == 0
+    assert "anything recorded" not in capsys.readouterr().out
+    assert main([*command, "50", "50"]) == 0
+    assert "the goal is" in capsys.readouterr().out
+    assert main([*command, "1", "here"]) == 2
+    assert "'here' is not a number" in capsys.readouterr().err
     assert main([*command, "1", "1", "-0.5"]) == 2
     assert "A goal has 2 numbers, but 3 were given" in capsys.readouterr().err
+
+
+def test_an_episode_of_a_single_row_wastes_nothing():
+    alone = Progress(np.array([4.0]), np.array([2.5], np.float32), "s")
+    assert alone.stretches == ()
+    assert alone.waste.tolist() == [0.0]
+    assert repr(alone) == "Progress(0% done, 2.5 s to go, 0 s lost in 0 stretches)"
+
+
+def test_several_episodes_at_once_are_refused_with_the_way_out():
+    model, episodes, _ = learned()
+    with pytest.raises(ma.InputError, match=r"give data\[0\]"):
+        model.progress(ma.Trajectories.from_episodes(episodes))

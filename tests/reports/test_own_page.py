@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,14 +18,16 @@ from minaction.reports._pictures import as_colours, picture_sheet
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run on a log with a clock, two columns that move and one with a name that HTML could take for its own."""
+    """A run on a log with a clock, long names, and a column whose name HTML could take for its own."""
     folder, random = tmp_path_factory.mktemp("own"), np.random.default_rng(0)
     lines = ["run,stamp,x,y,<b>load</b>"]
     for k in range(24):
         here, clock = random.uniform(-1, 0, 2), 0.0
         for step in range(30):
             for _ in range(10 if k % 4 == 0 and step == 15 else 1):
-                lines.append(f"{k},{clock:.2f},{here[0]:.4f},{here[1]:.4f},{random.integers(2)}")
+                lines.append(
+                    f"station-north/2024-03-31/recording-{k},{clock:.2f},{here[0]:.4f},{here[1]:.4f},{random.integers(2)}"
+                )
                 clock += 0.1
             here = here + (1 - here) / (30 - step)
     (folder / "log.csv").write_text("\n".join(lines))
@@ -98,6 +101,24 @@ def test_a_clicked_state_has_the_models_own_neighbours(page: Any, run: Path) -> 
     assert colours > 20
 
 
+def test_long_names_leave_room_for_the_numbers(page: Any) -> None:
+    for cell in page.locator("#nearest tbody td:last-child").all():
+        box = cell.bounding_box()
+        assert box["x"] + box["width"] <= page.viewport_size["width"]
+
+
+def test_the_words_of_a_chart_do_not_cover_each_other(page: Any) -> None:
+    for chart in ("#states", "#along", "#loss"):
+        boxes = [(text.text_content(), text.bounding_box()) for text in page.locator(f"{chart} svg > text").all()]
+        assert len(boxes) > 5
+        for (word, one), (near, other) in itertools.combinations(boxes, 2):
+            apart = [
+                one[at] >= other[at] + other[side] - 1 or other[at] >= one[at] + one[side] - 1
+                for at, side in (("x", "width"), ("y", "height"))
+            ]
+            assert any(apart), f"{word!r} and {near!r} in {chart}"
+
+
 def test_columns_and_the_embedding_are_chosen_as_axes(page: Any) -> None:
     places = "dots => dots.map(dot => dot.getAttribute('cx'))"
     before = page.eval_on_selector_all("#states .state", places)
@@ -115,7 +136,7 @@ def test_the_arrow_keys_choose_the_next_state(page: Any) -> None:
 
 def test_a_moment_of_any_episode_is_read_by_clicking(page: Any, run: Path) -> None:
     assert page.locator("#episode option").count() == 24
-    page.select_option("#episode", "4")
+    page.select_option("#episode", "station-north/2024-03-31/recording-4")
     assert page.locator("#along .wasted").count() >= 1
     box = page.locator("#along svg").bounding_box()
     press(page, "#along", position={"x": box["width"] - 20, "y": box["height"] / 2})

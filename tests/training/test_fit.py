@@ -98,3 +98,8 @@ def test_divergence_is_an_error(line_walks: ma.Trajectories) -> None:
 def test_nothing_to_do_is_refused(wrong: dict[str, Any], line_walks: ma.Trajectories) -> None:
     with pytest.raises(ma.InputError, match="at least one"):
         ma.fit(line_walks, SMALL, progress=False, **{"steps": 1, **wrong})
+
+
+def test_a_number_of_seeds_is_refused_with_the_way_out(line_walks: ma.Trajectories) -> None:
+    with pytest.raises(ma.InputError, match=r"at least one seed \(seeds=\[0\]\)"):
+        ma.fit(line_walks, SMALL, steps=1, seeds=3, progress=False)  # type: ignore[call-overload]

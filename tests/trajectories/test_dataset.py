@@ -99,7 +99,7 @@ def test_time_may_fall_back_between_episodes_only():
             "Episode 1 has states of shape 4 x 5 and episode 0 of shape 4 x 4",
         ),
         ((np.zeros((500, 2)),), r"shape \(500, 2\) is the states of one episode, .*give \[array\]"),
-        ((np.zeros(5),), "single number"),
+        ((np.zeros(5),), r"shape \(5,\) is the states of one episode"),
         (([np.zeros((3, 2)), [[1, 2], [3]]],), "episode 1"),
         (([np.zeros((3, 2)), np.zeros((0, 2))],), "Episode 1 is empty"),
         (([np.zeros((3, 2))], [[0, 1]]), "Episode 0 has 3 states but 2 times"),

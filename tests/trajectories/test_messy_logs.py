@@ -38,6 +38,74 @@ def test_a_number_with_both_marks_is_no_number(tmp_path: Path) -> None:
         ma.read(written(tmp_path / "a.csv", "episode;x", "1;2", "1;1.000,5"))
 
 
+def test_a_comma_that_may_separate_thousands_is_not_guessed_at(tmp_path: Path) -> None:
+    """Encoder ticks 980, 990, 1,000 beside a speed of 0.5: read with a decimal comma, the third would be 1."""
+    log = written(tmp_path / "a.tsv", "episode\tticks\tspeed", "1\t980\t0.5", "1\t990\t0.5", "1\t1,000\t0.5")
+    with pytest.raises(InputError, match=r"line 4 has '1,000' in column 'ticks', but line 2 '0.5' in 'speed'"):
+        ma.read(log)
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ([""], "it is empty; its first line has to name the columns"),
+        (["# rig 3", "episode,x", "1,2"], "the first line, '# rig 3', names a single column"),
+        (["episode|x", "1|2"], "the first line, 'episode|x', names a single column"),
+        (["episode,x"], "no rows below the column names"),
+        (["episode,time,x", "1,03/31/2024 09:30,2"], "write the clock as numbers or as ISO dates"),
+        (["episode,when,x", "1,2024-03-31,2"], "--time when); or leave it out (--drop when)"),
+        (["episode,x", '1,"1,209.71"'], "write numbers without units and separators of thousands"),
+        (["episode,x", "1,340.8 mm"], "write numbers without units and separators of thousands"),
+        (["episode,x,lidar", "1,1,", "1,2,"], "no value at all in 'lidar'; leave it out (--drop lidar)"),
+        (["episode,x,y", "1,1,2", "", "1,inf,2"], "line 4 has inf in column 'x'"),
+        (["episode,x,y", "1,1,2", "1,2,1e300"], "line 3 has 1e+300 in column 'y'"),
+        ([",episode,x", "0,1,2"], "leave it out if it only counts the rows (--drop '')"),
+    ],
+)
+def test_what_cannot_be_read_gets_a_sentence_with_the_way_out(tmp_path: Path, lines: list[str], sentence: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ma.read(written(tmp_path / "a.csv", *lines))
+    assert sentence in str(caught.value)
+
+
+def test_names_have_no_blanks_around_them(tmp_path: Path) -> None:
+    data = ma.read(written(tmp_path / "a.csv", "episode, x , y", "1, 1, 2", "1, 3, 2"))
+    assert data.columns == ("x", "y")
+
+
+@pytest.mark.parametrize("name", ["success", "is_success", "Next.Success", "next.reward", "next.done"])
+def test_how_an_episode_ended_is_no_state(tmp_path: Path, name: str) -> None:
+    data = ma.read(written(tmp_path / "a.csv", f"episode,x,{name}", "1,1,0", "1,3,1"))
+    assert data.columns == ("x",)
+
+
+@pytest.mark.parametrize("names", [("secs", "nsecs"), ("sec", "nanosec")])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "mapped"])
+def test_a_stamp_of_ros_is_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, names: tuple[str, str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    whole, fraction = (f"header.stamp.{name}" for name in names)
+    columns = {"episode": [1] * 4, whole: [1700000000] * 2 + [1700000001] * 2, fraction: [0, 5 * 10**8] * 2, "x": X}
+    log = as_file("csv" if kind == "csv" else "parquet", tmp_path, columns)
+    data = ma.read(log, memory_map=kind == "mapped")
+    assert data.columns == ("x",)
+    assert data.time_unit == "s"
+    np.testing.assert_allclose(np.diff(data.times), 0.5)
+    other = as_file("csv", tmp_path, {**columns, "time": [0.0, 1.0, 2.0, 4.0]})
+    data = ma.read(other)
+    assert data.columns == ("x",), "a stamp beside another clock is no state either"
+    assert data.durations.tolist() == [4.0]
+    assert ma.read(other, states=["x", whole]).columns == ("x", whole), "unless somebody says so"
+
+
+def test_rows_in_another_order_get_one_sentence(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    log = written(tmp_path / "a.csv", "episode,time,x", "1,0,1", "2,1,1", "1,3,2", "2,0,2", "1,2,3")
+    with pytest.raises(InputError, match="the clock 'time' says 2 at line 6, after 3"):
+        ma.read(log)
+    assert not recwarn.list
+
+
 def test_another_encoding_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not written in UTF-8"):
         ma.read(written(tmp_path / "a.csv", "episode;Länge", "1;2", encoding="latin-1"))
@@ -206,7 +274,7 @@ def test_columns_in_a_dictionary_are_a_table() -> None:
     [
         (lambda: frame()["x"], "A Series is a single column"),
         (lambda: np.ma.masked_greater(np.ones((3, 4, 2)), 0.5), "8 values of episode 0 are masked"),
-        (lambda: {"episode": [1, 1], "x": [1.0]}, "cannot be read as a table"),
+        (lambda: {"episode": [1, 1], "x": [1.0]}, "cannot hold the dictionary"),
     ],
 )
 def test_what_would_be_read_wrong_is_refused(given: Any, sentence: str) -> None:
@@ -229,5 +297,5 @@ def test_questions_in_a_data_frame_go_by_its_names() -> None:
     np.testing.assert_array_equal(model.remaining(other, other[:1]), model.remaining(ordered, ordered[:1]))
     np.testing.assert_array_equal(model.progress(other).remaining, model.progress(ordered).remaining)
     np.testing.assert_array_equal(model.coverage(other), 0)
-    with pytest.raises(InputError, match="lacks 'y'"):
+    with pytest.raises(InputError, match=r"^The data frame lacks 'y'"):
         model.distance(asked[["x"]], asked[["x"]])

@@ -155,7 +155,7 @@ def test_a_table_without_rows_is_refused(tmp_path, write, name):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"", "no column 'episode'"),
+        (b"", "it is empty"),
         (b"episode,x\n0,1\n0\n", "line 3 has 1 cells, not 2"),
         (b"episode,x\n0,1\n0,2,3\n", "line 3 has 3 cells, not 2"),
         (b"episode,x\n0,1\n0,1.5.2\n", "line 3 has '1.5.2' in column 'x'"),

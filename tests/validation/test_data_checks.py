@@ -38,6 +38,14 @@ MISTAKES: dict[str, tuple[Sequence[np.ndarray], str]] = {
     ),
     "ids of a grid": ([_grid_ids() for _ in range(20)], "if they are ids"),
     "ids without order": ([_OTHER_IDS[_grid_ids().astype(int)] for _ in range(20)], "if they are ids"),
+    "an outcome as a state": (
+        [np.c_[_walk(), np.full(40, k % 2)] for k in range(20)],
+        "number 2 of the states never changes inside an episode",
+    ),
+    "a number for missing ones": (
+        [np.c_[_walk(), np.where(np.arange(40) == (7 if k == 3 else -1), -9999.0, _walk()[:, 0])] for k in range(20)],
+        "number 2 of the states is -9999 once, but hardly ever below 0 or above 9",
+    ),
     "few steps": ([_walk(20)], "only 19 steps were recorded"),
     "no overlap": (
         [100.0 * k + np.cumsum(RANDOM.normal(size=(50, 2)), 0) for k in range(20)],
@@ -139,3 +147,18 @@ def test_data_that_is_right_is_left_in_peace(episodes: Sequence[np.ndarray]) -> 
 @pytest.mark.parametrize("task", ["cliffwalking", "keydoor-gridworld", "noisy-gridworld", "parts-4", "one-way-ring"])
 def test_our_tasks_are_left_in_peace(task: str) -> None:
     assert ma.check_data(ma.read(task)) == []
+
+
+def test_a_flag_that_is_seldom_set_is_no_label() -> None:
+    """It changes in one of 400,000 steps, most of which are not looked at."""
+    flags = np.zeros((100, 4_000, 1))
+    flags[:50] = 1.0
+    flags[60, 2_000:] = 1.0
+    episodes = [np.c_[RANDOM.normal(size=4_000).cumsum(), flag] for flag in flags]
+    assert not any("never changes" in said for said in ma.check_data(ma.Trajectories.from_episodes(episodes)))
+
+
+def test_fit_warns_of_images_of_two_ranges() -> None:
+    episodes, said = MISTAKES["images of two ranges"]
+    with pytest.warns(UserWarning, match=said):
+        ma.fit(np.stack(episodes), "maddist", steps=1, progress=False)

@@ -25,6 +25,7 @@ from ..training import Run
 from ..trajectories import Trajectories, takes_options
 from ._options import Progress
 from ._show import make_console
+from ._states import as_number, state_of, warn_if_far
 from ._table import table_options
 
 _MOST_NAMED = 20  # episodes in one line
@@ -52,6 +53,9 @@ def progress(options: Progress) -> int:
     _write(summary, _episodes(episodes, order, names))
     _show(console, episodes, order, names, options.worst)
     _warn_of_models(console, models)
+    if options.goal:
+        for goal in goals:
+            warn_if_far(models[0], "goal", goal)
     if options.figures is not None:
         _draw(options.figures, episodes, names)
     written = {"table": options.out, "episodes": summary, "figures": options.figures}
@@ -97,10 +101,12 @@ def _models_and_data(options: Progress) -> tuple[list[DistanceModel], Trajectori
 def _goals(options: Progress, model: DistanceModel, data: Trajectories) -> np.ndarray:
     if not options.goal:
         return model.usual_ends(data)
+    if None in map(as_number, options.goal):
+        return state_of(model, "--goal", options.goal)[None]
     size = int(np.prod(model.state_shape))
     if len(options.goal) % size:
         raise InputError(f"A goal has {size} numbers, but {len(options.goal)} were given; give as many, or a multiple.")
-    return np.array(options.goal).reshape(-1, *model.state_shape)
+    return np.array(options.goal, np.float64).reshape(-1, *model.state_shape)
 
 
 def _rows(data: Trajectories, episodes: Sequence[Along]) -> dict[str, np.ndarray]:

@@ -38,7 +38,7 @@ def print_health(console: Console, seeds: Sequence[Health]) -> None:
         return
     numbers = {
         "single steps measure": ([one.single_step for one in seeds], "{:.2f} where they take 1"),
-        "random pairs measure": ([one.random_pairs for one in seeds], "{:.1f}"),
+        "random pairs measure": ([one.random_pairs for one in seeds], "{:.1f} steps"),
         "too long on held-out pairs by": ([one.excess for one in seeds], "{:.1%}"),
         "on pairs that are new by": ([one.novel_excess for one in seeds], "{:.1%}"),
         "correlation with shortest paths of the recording": ([one.agreement for one in seeds], "{:.3f}"),

@@ -77,14 +77,19 @@ def facts(data: Trajectories, model: DistanceModel) -> list[tuple[str, str]]:
     found = [
         ("episodes", f"{len(data):,}"),
         ("states", f"{data.num_states:,}"),
-        ("episode length", f"{data.lengths.min():,} to {data.lengths.max():,} states"),
-        ("duration", f"{durations.min():.4g} to {durations.max():.4g} {unit}, median {np.median(durations):.4g}"),
+        ("episode length", f"{_span(data.lengths, '{:,}')} states"),
+        ("duration", f"{_span(durations, '{:.4g}')} {unit}, median {np.median(durations):.4g}"),
         ("clock", "none: steps are counted" if data.times is None else f"recorded, in {unit}"),
         ("held out", "nothing" if model.health is None else f"{model.health.episodes} episodes"),
     ]
     if covered is not None:
         found.append(("coverage", f"{covered:.0%} of the states of held-out episodes are known from the others"))
     return found
+
+
+def _span(values: np.ndarray, form: str) -> str:
+    low, high = form.format(values.min()), form.format(values.max())
+    return low if low == high else f"{low} to {high}"
 
 
 def column_lines(data: Trajectories) -> list[list[str]]:

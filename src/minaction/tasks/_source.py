@@ -82,7 +82,7 @@ def read(
     >>> ma.read("cliffwalking", episodes=3).num_episodes
     3
     """
-    options = TableOptions(episode, time, unit, tuple(states), tuple(drop), missing, tuple(one_hot), resize)
+    options = TableOptions(episode, time, unit, states, drop, missing, one_hot, resize)
     table = None if options == TableOptions() else options
     if not isinstance(source, str | Path):
         raise InputError(f"A {type(source).__name__} is not the name of a task or a file; give text or a path.")

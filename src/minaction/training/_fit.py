@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..objectives import Objective, PathDist, make_objective
 from ..tasks import Source, Truth
 from ..trajectories import Trajectories, as_trajectories
-from ..validation import HELD_OUT, refuse_ids, split_all
+from ..validation import HELD_OUT, refuse_or_warn, split_all
 from ._driver import Diverged, Driver, Evaluated, Event, Finished, Progressed, Training
 from ._start import starting_models
 from ._stopping import stopped_early
@@ -108,7 +108,7 @@ def fit(
     >>> float(model.distance([0.0], [0.0]))
     0.0
     """
-    all_seeds = (seed,) if seeds is None else tuple(seeds)
+    all_seeds = (seed,) if seeds is None else () if isinstance(seeds, Integral) else tuple(seeds)
     begins = starting_models(start_from, len(all_seeds))
     chosen = make_objective(objective) if objective is not None else objective_of(begins[0]) if begins else PathDist()
     stop_early, steps = steps is None, chosen.default_steps if steps is None else steps
@@ -116,7 +116,7 @@ def fit(
         data = as_trajectories(data)
     whole = all(isinstance(one, Integral) for one in (steps, evaluations, *all_seeds))
     if not whole or not all_seeds or steps < 1 or evaluations < 1:
-        raise InputError("Training takes at least one seed, one step and one evaluation, all of them whole numbers.")
+        raise InputError("Training takes at least one seed (seeds=[0]), step and evaluation, all whole numbers.")
     if isinstance(data, Trajectories):
         own, recorded, judged = True, [data] * len(all_seeds), [truths or ()] * len(all_seeds)
     else:
@@ -125,7 +125,7 @@ def fit(
         recorded = [source.data(one) for one in all_seeds]
         judged = [source.truths(one) if truths is None else truths for one in all_seeds]
     if own:
-        refuse_ids(recorded[0])
+        refuse_or_warn(recorded[0])
     share = held_out_by_default(data, truths) if held_out is None else held_out
     recorded, spared = split_all(recorded, share)
     training = Training(

@@ -199,12 +199,14 @@ class Trajectories:
         states: Sequence[str] = (),
         drop: Sequence[str] = (),
         missing: Literal["refuse", "drop", "split"] = "refuse",
+        one_hot: Sequence[str] = (),
         keep_actions: bool = False,
     ) -> Trajectories:
         """From a data frame of pandas, Polars, Arrow or another library that supports Arrow's interface.
 
         Args:
-            frame: one row per state, in order; without a clock the rows of an episode must be together.
+            frame: one row per state, in order; without a clock the rows of an episode must be together. A list of data
+                frames is one episode each.
             episode: the column that says to which episode a row belongs, or several that do so together, such as robot
                 and run; `episode` or the like if None. If empty, all rows are one episode.
             time: the column with the clock, numbers or dates; `time`, `timestamp` or the like if None.
@@ -212,6 +214,7 @@ class Trajectories:
             states: the columns that form a state; all remaining ones if empty.
             drop: columns to leave out.
             missing: what to do with a missing value: "refuse" the table, "drop" the row, or "split" the episode.
+            one_hot: columns of whole numbers from 0 on that name things: each becomes as many numbers, one of them 1.
             keep_actions: whether to keep the columns whose names begin with `action` as actions.
 
         >>> import pyarrow as pa
@@ -222,9 +225,9 @@ class Trajectories:
         (('x',), 'ms')
         """
         from .readers._columns import TableOptions
-        from .readers._tables import from_dataframe
+        from .readers._dataframes import from_dataframe
 
-        options = TableOptions(episode, time, unit, tuple(states), tuple(drop), missing)
+        options = TableOptions(episode, time, unit, states, drop, missing, one_hot)
         return from_dataframe(frame, keep_actions, options)
 
     # ---------------------------------------------------------------- what it holds

@@ -64,9 +64,11 @@ def episode_numbers(count: int, which: int | slice | Sequence[int] | np.ndarray)
     try:
         return np.asarray(numbers[chosen if chosen.size else np.zeros(0, int)])
     except IndexError:
-        what = "numbers, a slice or a mask" if chosen.dtype.kind not in "iub" else f"below {count}"
-        error = InputError if chosen.dtype.kind not in "iub" else IndexError
-        raise error(f"There is no episode {which!r}; episodes are chosen by {what}.") from None
+        if chosen.dtype.kind not in "iub":
+            raise InputError(
+                f"There is no episode {which!r}; episodes are chosen by numbers, a slice or a mask."
+            ) from None
+        raise IndexError(f"There is no episode {which!r}; there are {count}, counted from 0.") from None
 
 
 def taken(data: Trajectories, episodes: np.ndarray) -> Trajectories:

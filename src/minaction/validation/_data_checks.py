@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -21,15 +22,16 @@ _LARGEST = 64  # numbers of a state: of images, single ones mean nothing
 _NEAR = 2.0  # typical steps
 _OVERLAP = 0.1  # of states near one of another episode, or known from one
 _MOST_FOR_NEARNESS = 10  # numbers of a state
+_FAR_OUT = 50.0  # times what nearly all values of a number span
 _ASKED, _NEIGHBOURS = 1_000, 64
 
 
 def check_data(data: Trajectories) -> list[str]:
     """What looks wrong with recorded episodes, one sentence each; an empty list if nothing does.
 
-    Looks for too few states or steps, a clock or noise among the numbers of a state, ids given as one number, images
-    of different ranges, and episodes that share no states. Some of this may be intended: a world can have only one
-    direction.
+    Looks for too few states or steps, a clock, a label of episodes or noise among the numbers of a state, numbers that
+    stand for missing values, ids given as one number, images of different ranges, and episodes that share no states.
+    Some of this may be intended: a world can have only one direction.
 
     Args:
         data: recorded episodes.
@@ -49,6 +51,7 @@ def check_data(data: Trajectories) -> list[str]:
     if np.prod(data.state_shape) <= _LARGEST:
         before, after = (flat(states) for states in some_steps(data.states, data.offsets))
         found += [*_clocks(before, after, data.columns), *(_ids(before, after) or _noise(data, before, after))]
+        found += [*_labels(data, before, after), *_stand_ins(data, before)]
     return [*found, *_odd_images(data), *_overlap(data)]
 
 
@@ -70,13 +73,48 @@ def _odd_images(data: Trajectories) -> list[str]:
 def _clocks(before: np.ndarray, after: np.ndarray, names: Sequence[str]) -> Iterator[str]:
     """Numbers that grow, or fall, in every step."""
     change = after - before
-    for column in np.flatnonzero((change > 0).all(axis=0) | (change < 0).all(axis=0)):
+    for column in np.flatnonzero((change > 0).all(axis=0) | (change < 0).all(axis=0)).tolist():
         how = "grows" if change[0, column] > 0 else "falls"
-        which = f"{names[int(column)]!r}" if names else f"number {column + 1} of the states"
         yield (
-            f"{which} only ever {how}: if it is a clock or a counter, give it as times or "
+            f"{_named(names, column)} only ever {how}: if it is a clock or a counter, give it as times or "
             "leave it out, because no state is visited twice while it runs"
         )
+
+
+def _named(names: Sequence[str], column: int) -> str:
+    return f"{names[column]!r}" if names else f"number {column + 1} of the states"
+
+
+def _labels(data: Trajectories, before: np.ndarray, after: np.ndarray) -> Iterator[str]:
+    """Numbers that differ between episodes, and inside none."""
+    if data.is_mapped or data.num_episodes < 2:
+        return
+    rows = flat(data.states)
+    for column in np.flatnonzero((before == after).all(axis=0) & (before != before[:1]).any(axis=0)).tolist():
+        change = np.diff(rows[:, column]) != 0
+        change[data.offsets[1:-1] - 1] = False
+        if not change.any():  # in the steps that were not looked at either
+            yield (
+                f"{_named(data.columns, column)} never changes inside an episode: if it says how an episode went, or "
+                "which it is, leave it out, because no way leads from one of its values to another"
+            )
+
+
+def _stand_ins(data: Trajectories, some: np.ndarray) -> Iterator[str]:
+    """Numbers, such as -9999, that are so far from all others that they probably stand for a missing value."""
+    if data.is_mapped:
+        return
+    low, high = np.quantile(some, [0.01, 0.99], axis=0)
+    for rows in row_blocks(data.states):
+        numbers = flat(rows)
+        away = np.maximum(low - numbers, numbers - high)
+        for column in np.flatnonzero((away > _FAR_OUT * (high - low)).any(axis=0) & (high > low)).tolist():
+            value = numbers[np.argmax(away[:, column]), column]
+            yield (
+                f"{_named(data.columns, column)} is {value:g} once, but hardly ever below {low[column]:g} or above "
+                f"{high[column]:g}: if that stands for a missing value, leave such rows out"
+            )
+            high[column] = low[column]  # once is enough
 
 
 def _ids(before: np.ndarray, after: np.ndarray) -> list[str]:
@@ -101,6 +139,13 @@ def refuse_ids(data: Trajectories) -> None:
         f"they stand for (row and column, say), or one-hot encode them (np.eye({count})[ids]; --one-hot COLUMN of a "
         'table); if they do measure something, name it (columns=["floor"]).'
     )
+
+
+def refuse_or_warn(data: Trajectories) -> None:
+    """`refuse_ids`, and a warning of images of different ranges: what a person should know who looks at no report."""
+    refuse_ids(data)
+    for sentence in _odd_images(data):
+        warnings.warn(f"{sentence}.", stacklevel=3)
 
 
 def _noise(data: Trajectories, before: np.ndarray, after: np.ndarray) -> list[str]:

@@ -54,8 +54,9 @@ class Progress(Table):
     """Folder of a run, or a model file."""
     log: Positional[str | None] = None
     """A file of episodes; the file of the run by default. Columns are those of the run unless others are named."""
-    goal: Annotated[tuple[float, ...], arg(metavar="NUMBER ...")] = ()
-    """The state to reach, or several one after the other; where most episodes of the log end by default."""
+    goal: Annotated[tuple[str, ...], arg(metavar="NUMBER ...")] = ()
+    """The state to reach: numbers, or those of several states one after the other, or a picture, or a video and the
+    number of a frame; where most episodes of the log end by default."""
     out: Path = Path("progress.csv")
     """The table to write, .csv or .parquet, with one row per state; NAME-episodes beside it holds the ranking."""
     figures: Path | None = None

@@ -1,11 +1,12 @@
 // The page of an own recording: a map of states, the timeline of an episode, and the learning curve.
 
 const get = (id) => document.getElementById(id);
+const LETTER = 7; // its width in a chart, in pixels
 const tidy = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString());
 
 /** A frame with axes; gives places of values and the elements to draw into. */
 function frame(width, height, [left, right], [low, high], labels) {
-  const edge = { left: 46, right: 12, top: 14, bottom: 34 };
+  const edge = { left: 46, right: 12, top: 24, bottom: 34 };
   const span = (a, b) => (b > a ? b - a : 1);
   const x = (value) => edge.left + (value - left) / span(left, right) * (width - edge.left - edge.right);
   const y = (value) => height - edge.bottom - (value - low) / span(low, high) * (height - edge.top - edge.bottom);
@@ -147,9 +148,12 @@ function startTimeline() {
     drawn = frame(width, 260, [0, shown.clock[shown.clock.length - 1]], [0, range(shown.remaining)[1]],
       [`time (${data.clock})`, `remaining (${data.unit})`]);
     const top = drawn.edge.top, height = 260 - drawn.edge.top - drawn.edge.bottom;
-    const shades = shown.stretches.flatMap(([start, stop, lost]) => [
-      element("rect", { class: "wasted", x: drawn.x(start), y: top, height, width: Math.max(1, drawn.x(stop) - drawn.x(start)) }),
-      element("text", { x: drawn.x((start + stop) / 2), y: top + 12, "text-anchor": "middle" }, `−${tidy(lost)}`)]);
+    const shades = shown.stretches.flatMap(([start, stop, lost]) => {
+      const wide = drawn.x(stop) - drawn.x(start), cost = `−${tidy(lost)}`;
+      const shade = element("rect", { class: "wasted", x: drawn.x(start), y: top, height, width: Math.max(1, wide) });
+      if (wide < LETTER * cost.length) return [shade]; // there is no room for the number
+      return [shade, element("text", { x: drawn.x((start + stop) / 2), y: top + 12, "text-anchor": "middle" }, cost)];
+    });
     const points = shown.clock.map((clock, k) => `${drawn.x(clock)},${drawn.y(shown.remaining[k])}`).join(" ");
     cursor = element("line", { class: "cursor", y1: top, y2: top + height, visibility: "hidden" });
     drawn.svg.append(...shades, coloured(element("polyline", { class: "line", points }), "var(--series-0)"), cursor);

@@ -15,6 +15,7 @@ import numpy as np
 from ...errors import InputError
 from .._dataset import Trajectories
 from .._ids import are_ids, some_steps
+from ._checks import list_names
 from ._columns import Column, Missing, Roles
 from ._layouts import offsets_from_ids
 
@@ -30,6 +31,7 @@ _WORDS = {
 }
 _UNITS = {word: unit for unit, words in _WORDS.items() for word in (unit, *words.split())}
 _UNIT = re.compile(rf"(?:^|[_\s.\-(\[])({'|'.join(_UNITS)})[)\]]?$")
+_NUMBER = re.compile(r"[-+]?\.?\d")  # how a number begins
 _MOST_NAMES = 100_000  # of episodes; of more than that nobody looks at one by its name
 _MOST_IDS = 4096  # numbers that an id may become
 _FEWEST_GROWING = 20  # transitions in which a column must grow before it is called a likely clock
@@ -44,6 +46,8 @@ def assemble(
     where: Callable[[int], str],
 ) -> Trajectories:
     """Episodes from columns; `where` says what a row is called in a message, such as "line 7"."""
+    if len(ids) == 0:
+        raise InputError("There are no rows below the column names; record at least two states.")
     order = _rows_together(ids)
     if order is not None:
         unordered = where
@@ -58,17 +62,20 @@ def assemble(
         )
         states = [column for column in states if column is not time]
     if order is not None:
-        _refuse_or_warn_of_order(order, offsets, time, where)
-    _refuse_text([*([time] if time else []), *states, *actions], where)
+        _refuse_order(order, offsets, time, where)
+    _refuse_text(time, [*states, *actions], where)
     if not roles.options.states:
         _warn_of_clocks(states, offsets)
     rows, offsets = _kept(roles.options.missing, [*([time] if time else []), *states, *actions], offsets, where)
     times = None if time is None else time.values[:, 0]
     if time is not None:
         _refuse_standing_clock(time, rows, offsets, where)
+    if order is not None:
+        _warn_of_order()
     if time is None and len(rows) < len(ids) and roles.options.missing == "drop":
         times = np.arange(len(ids), dtype=np.float64)  # steps go on being counted over the rows that are dropped
     states = [replace(column, values=column.values[rows]) for column in states]
+    _refuse_infinite(states, lambda row: where(int(rows[row])))
     states = [_one_hot(column) if column.name in roles.ids else column for column in states]
     if not roles.options.states:
         _refuse_ids(states, offsets)
@@ -104,9 +111,7 @@ def _rows_together(ids: np.ndarray) -> np.ndarray | None:
     return np.argsort(first[which], kind="stable")
 
 
-def _refuse_or_warn_of_order(
-    order: np.ndarray, offsets: np.ndarray, time: Column | None, where: Callable[[int], str]
-) -> None:
+def _refuse_order(order: np.ndarray, offsets: np.ndarray, time: Column | None, where: Callable[[int], str]) -> None:
     """Logs of several robots come in turns, which a clock can tell from ids that are used again."""
     apart = np.diff(order) != 1
     apart[offsets[1:-1] - 1] = False
@@ -115,10 +120,13 @@ def _refuse_or_warn_of_order(
             f"The rows of an episode are not together: one goes on at {where(int(np.argmax(apart)) + 1)} after another "
             "episode; name the clock (--time), or sort the rows by episode."
         )
+
+
+def _warn_of_order() -> None:
     warnings.warn(
         "The rows of different episodes take turns; those of each were put together, and its clock tells how far they "
         "are apart. If the log uses a name for several episodes, name the columns that tell them apart (--episode).",
-        stacklevel=2,
+        stacklevel=3,
     )
 
 
@@ -137,6 +145,18 @@ def _refuse_standing_clock(time: Column, rows: np.ndarray, offsets: np.ndarray, 
         f"The clock {time.name!r} says {at} at {where(int(rows[row]))}, after {before} before it in the same episode; "
         "sort the rows, remove those that stand twice, or name the columns that tell episodes apart (--episode)."
     )
+
+
+def _refuse_infinite(columns: list[Column], where: Callable[[int], str]) -> None:
+    most = np.finfo(np.float32).max  # networks compute in float32
+    for column in columns:
+        if column.values.max() > most or column.values.min() < -most:
+            row, part = np.argwhere(np.abs(column.values) > most)[0].tolist()
+            value = column.values[row, part]
+            raise InputError(
+                f"{where(row).capitalize()} has {value:g} in column {column.name!r}, infinite or too large for "
+                "float32; remove or repair that row."
+            )
 
 
 def _one_hot(column: Column) -> Column:
@@ -163,13 +183,18 @@ def _refuse_ids(states: list[Column], offsets: np.ndarray) -> None:
         )
 
 
-def _refuse_text(columns: list[Column], where: Callable[[int], str]) -> None:
-    found = [(column.name, *column.text) for column in columns if column.text is not None]
+def _refuse_text(time: Column | None, columns: list[Column], where: Callable[[int], str]) -> None:
+    given = columns if time is None else [time, *columns]
+    found = [(column.name, *column.text) for column in given if column.text is not None]
     if not found:
         return
     others = [name for name, _, cell in found if as_seconds(cell) is None]
     clock = next((name for name, _, _ in found if name not in others), None)
-    way_out = f"leave {'it' if len(others) == 1 else 'them'} out (--drop {shlex.join(others or [str(clock)])})"
+    way_out = f"leave {'it' if len(others) <= 1 else 'them'} out (--drop {shlex.join(others or [str(clock)])})"
+    if any(_NUMBER.match(cell) for name, _, cell in found if name in others):
+        way_out = f"write numbers without units and separators of thousands, or {way_out}"
+    if time is not None and time.text is not None:
+        way_out = f"write the clock as numbers or as ISO dates (2024-03-31T09:30:00+01:00), {way_out}"
     if clock is not None:
         way_out = f"if {clock!r} is the clock, say so (--time {shlex.quote(clock)}); {'or ' * (not others)}{way_out}"
     if len(found) == 1:
@@ -223,6 +248,11 @@ def _kept(
     if not bad.any():
         return np.arange(len(bad)), offsets
     if missing == "refuse":
+        if empty := [name for name, gap in gaps.items() if gap.all()]:
+            raise InputError(
+                f"There is no value at all in {list_names(empty)}; leave {'it' if len(empty) == 1 else 'them'} out "
+                f"(--drop {shlex.join(empty)})."
+            )
         count = sum(int(gap.sum()) for gap in gaps.values())
         shown = ", ".join(f"{name!r} ({int(gap.sum())})" for name, gap in gaps.items() if gap.any())
         raise InputError(

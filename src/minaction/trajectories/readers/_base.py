@@ -93,6 +93,9 @@ class ImageReader(Reader):
 class TableReader(Reader):
     """A reader of tables, which lets a person say what each column is."""
 
+    resizes: ClassVar[bool] = False
+    """Whether a column may hold pictures, to which `table.resize` gives another size."""
+
     @abstractmethod
     def read(
         self,

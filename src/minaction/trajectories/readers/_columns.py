@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from ._checks import list_names
 EPISODE = ("episode", "episode_id", "episode_index")
 TIME = ("time", "timestamp", "step", "timestep")
 MAYBE_TIME = ("stamp", "t")  # the clock where it increases inside every episode; "t" may be a temperature
-_LEFT_OUT = {"reward", "rewards", "__index_level_0__"} | {
-    name + ending for name in ("terminal", "timeout", "done", "terminated", "truncated") for ending in ("", "s")
+_OUTCOMES = ("reward", "terminal", "timeout", "done", "terminated", "truncated", "success", "is_success")
+_LEFT_OUT = {"__index_level_0__"} | {
+    before + name + ending for name in _OUTCOMES for before in ("", "next.") for ending in ("", "s")
 }
+_NANOSECONDS = {"secs": ("nsecs",), "sec": ("nanosec", "nsec")}  # what ROS puts beside the seconds of a stamp
 Missing = Literal["refuse", "drop", "split"]
 
 
@@ -39,21 +41,30 @@ class TableOptions:
     episode: str | Sequence[str] | None = None
     time: str | None = None
     unit: str | None = None
-    states: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
+    states: Sequence[str] = ()
+    drop: Sequence[str] = ()
     missing: Missing = "refuse"
-    one_hot: tuple[str, ...] = ()
+    one_hot: Sequence[str] = ()
     resize: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         for name in ("episode", "states", "drop", "one_hot"):
             given = getattr(self, name)
             if given is not None:
-                object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+                object.__setattr__(self, name, _as_names(name, given))
+        if self.time is not None:
+            _as_names("time", self.time)
         if self.resize is not None:
             object.__setattr__(self, "resize", _as_size(self.resize))
         if self.missing not in ("refuse", "drop", "split"):
             raise InputError(f"Missing values are to 'refuse', 'drop' or 'split', not {self.missing!r}.")
+
+
+def _as_names(option: str, given: object) -> tuple[str, ...]:
+    names: tuple[Any, ...] = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"Columns are named by text, but {option} is {given!r}; give names, such as 'x'.")
+    return names
 
 
 def _as_size(given: object) -> tuple[int, int]:
@@ -84,6 +95,11 @@ class Column:
         return [self.name] if width == 1 else list(self.labels or (f"{self.name}[{k}]" for k in range(width)))
 
 
+def with_nanoseconds(time: Column, nanoseconds: Column) -> Column:
+    """A clock whose seconds and nanoseconds are two columns."""
+    return replace(time, values=time.values + 1e-9 * nanoseconds.values, text=time.text or nanoseconds.text)
+
+
 class Roles:
     """The role of each column, by its name; case does not matter."""
 
@@ -92,19 +108,28 @@ class Roles:
         self._plain = [name.strip().lower() for name in names]
         for k, name in enumerate(self._plain):
             if not name and names[k] not in options.drop:
-                raise InputError(f"Column {k + 1} has no name; name it, or remove it if it only counts the rows.")
+                raise InputError(
+                    f"Column {k + 1} has no name; name it, or leave it out if it only counts the rows (--drop '')."
+                )
             if name in self._plain[:k]:
                 raise InputError(f"There are two columns named {name!r}; rename or remove one.")
         dropped = {self._find(name) for name in options.drop}
         self.episode = self._episode()
-        self.time = self._find(options.time) if options.time is not None else self._named(TIME, dropped)
-        taken = {*self.episode, self.time, *dropped}
         chosen = [self._find(name) for name in options.states]
+        nanoseconds = self._nanoseconds()
+        stamps = [k for k in nanoseconds if "stamp" in self._plain[k] and k not in dropped and k not in chosen]
+        self.time = self._find(options.time) if options.time is not None else self._named(TIME, dropped)
+        if self.time is None and stamps:
+            self.time = stamps[0]
+        self.nanoseconds = None if self.time is None else nanoseconds.get(self.time)
+        """The column to add to the clock, in nanoseconds."""
+        taken = {*self.episode, self.time, self.nanoseconds, *dropped}
         if clash := [self.names[k] for k in chosen if k in taken]:
             raise InputError(f"The column {clash[0]!r} cannot be a state and something else too; name it once.")
         self.ids = {self.names[self._find(name)] for name in options.one_hot}
         left_out = {*EPISODE, *TIME, *_LEFT_OUT}
-        rest = [k for k, name in enumerate(self._plain) if k not in taken and name not in left_out]
+        other_stamps = {*stamps, *(nanoseconds[k] for k in stamps)}
+        rest = [k for k, name in enumerate(self._plain) if k not in taken | other_stamps and name not in left_out]
         self.actions = [k for k in rest if self._plain[k].startswith("action") and k not in chosen]
         self.states = chosen or [k for k in rest if k not in self.actions]
         no_clock = self.time is None and not chosen
@@ -121,6 +146,17 @@ class Roles:
     def _named(self, known: Sequence[str], dropped: set[int]) -> int | None:
         found = (self._plain.index(name) for name in known if name in self._plain)
         return next((k for k in found if k not in dropped), None)
+
+    def _nanoseconds(self) -> dict[int, int]:
+        """Of each column of seconds that has one, the column of nanoseconds beside it."""
+        places = {name: k for k, name in enumerate(self._plain)}
+        return {
+            k: places[other]
+            for name, k in places.items()
+            for ending, others in _NANOSECONDS.items()
+            for other in (name.removesuffix(ending) + fraction for fraction in others)
+            if name.endswith(ending) and not name.endswith(others) and other in places
+        }
 
     def _episode(self) -> list[int]:
         """The columns that tell episodes apart together; none where all rows are one."""

@@ -130,6 +130,7 @@ class LeRobot(TableReader):
     """The folder of a LeRobot data set."""
 
     name = "lerobot"
+    resizes = True
 
     def takes_folder(self, path: Path) -> bool:
         return is_lerobot(path)

@@ -85,6 +85,8 @@ def _keep(
             out.flush()
             if first is None:
                 raise InputError("There is no frame in it; record at least two.")
+            if max(lengths) < 2:
+                raise InputError("Every episode has a single frame, so there is no transition; record at least two.")
             states = np.memmap(Path(folder) / "frames", np.uint8, "r").reshape(-1, *first[1].shape)
             offsets = np.concatenate([[0], np.cumsum([length for length in lengths if length])])
             write_tensors(kept, "trajectories", {"states": states, "offsets": offsets}, {"made": {"from": str(path)}})
@@ -123,4 +125,4 @@ def _kept_path(path: Path, files: Sequence[Path], resize: Size | None) -> Path:
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); check the path.") from error
     digest = hashlib.sha256(repr((_VERSION, seen, resize)).encode()).hexdigest()[:16]
-    return Path(platformdirs.user_cache_dir("minaction")) / "frames" / f"{path.stem}-{digest}.safetensors"
+    return Path(platformdirs.user_cache_dir("minaction")) / "frames" / f"{path.name}-{digest}.safetensors"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -34,24 +35,32 @@ def read_image_folder(path: Path, resize: Size | None, memory_map: bool) -> Traj
 
 def frames_of(file: Path, resize: Size | None) -> Iterator[np.ndarray]:
     """The picture in a file, RGB or grey, as the only frame."""
+    yield frame_of(file, str(file), resize)
+
+
+def frame_of(content: Path | BinaryIO, named: str, resize: Size | None) -> np.ndarray:
+    """A picture, RGB or grey, which errors call `named`."""
     from PIL import Image
 
-    with parsing(file, "a picture"), Image.open(file, formats=_FORMATS) as image:
+    with parsing(named, "a picture"), Image.open(content, formats=_FORMATS) as image:
         image.load()
         if image.mode == "P":
             image = image.convert("RGBA" if "transparency" in image.info else "RGB")
         if image.mode in ("LA", "RGBA"):
             if image.getchannel("A").getextrema() != (255, 255):
                 raise InputError(
-                    f"{file} has four channels, the last of which is transparency; save it before a background, as RGB."
+                    f"{named} has four channels, the last of which is transparency; save it before a background, "
+                    "as RGB."
                 )
             image = image.convert(image.mode[:-1])
         if image.mode not in ("1", "L", "RGB"):
-            raise InputError(f"{file} is a picture of mode {image.mode}; save it with 8 bits per channel, grey or RGB.")
+            raise InputError(
+                f"{named} is a picture of mode {image.mode}; save it with 8 bits per channel, grey or RGB."
+            )
         image = image.convert("L") if image.mode == "1" else image
         if resize is not None:
             image = image.resize((resize[1], resize[0]), Image.Resampling.BOX)
-        yield np.asarray(image)
+        return np.asarray(image)
 
 
 def _pictures(folder: Path) -> list[Path]:

@@ -6,7 +6,7 @@
     data/chunk-000/episode_000000.parquet             version 2: an episode to a file
     data/chunk-000/file-000.parquet                   version 3: many episodes to a file
 
-Keys are columns: `observation.state` and the like are lists of numbers; images are videos elsewhere, and are not read.
+Keys are columns: `observation.state` and the like are lists of numbers. A camera is a state by itself, if named.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..._files import check_regular
+from ..._mapped import read_rows
 from ...errors import InputError
 from .._dataset import Trajectories
 from ._checks import list_names, naming, parsing, refuse_if_too_large
 from ._columns import Column, Roles, TableOptions
+from ._lerobot_images import is_seen, read_images
 from ._parquet import import_arrow, unpacked_sizes
 from ._tables import from_arrow
 
@@ -45,33 +49,55 @@ def is_lerobot(path: Path) -> bool:
 def read_lerobot(folder: Path, keep_actions: bool, options: TableOptions | None) -> Trajectories:
     """The episodes of a data set; unless keys are named, all low-dimensional `observation.*` make the state."""
     with naming(folder), parsing(folder, "a LeRobot data set"):
+        import_arrow(folder)
         info = json.loads((folder / _INFO).read_text("utf-8"))
         features = info["features"]
         chosen = _chosen(features, options or TableOptions())
+        camera = next((name for name in chosen.states if is_seen(features[name])), None)
         files = sorted((folder / "data").rglob("*.parquet"), key=_place)
         if not files:
             raise InputError("There are no Parquet files below data/; download the data set again.")
         actions = ["action"] if keep_actions and "action" in features else []
-        table = _read(files, ["episode_index", chosen.time or "timestamp", *chosen.states, *actions])
+        numbers = () if camera else chosen.states
+        table = _read(files, ["episode_index", chosen.time or "timestamp", *numbers, *actions])
         if table.num_rows != info.get("total_frames", table.num_rows):
             raise InputError(
                 f"meta/info.json counts {info['total_frames']} frames, but the files below data/ hold "
                 f"{table.num_rows}; download the data set again."
             )
+        if camera is not None:  # the number of each row stands for its picture
+            table = table.append_column(camera, [np.arange(table.num_rows, dtype=np.float64)])
         roles = Roles(table.column_names, replace(chosen, unit=chosen.unit or "s"))
-        return from_arrow(table, roles, keep_actions, lambda column: _named(column, features))
+        data = from_arrow(table, roles, keep_actions, lambda column: _named(column, features))
+        if camera is None:
+            return data
+        frames = read_images(folder, camera, features[camera]["dtype"], files, chosen.resize)
+        if frames.num_states != table.num_rows:
+            raise InputError(
+                f"The camera {camera!r} has {frames.num_states} frames, but the files below data/ hold "
+                f"{table.num_rows}; download the data set again."
+            )
+        rows = data.states[:, 0].astype(np.int64)
+        whole = np.array_equal(rows, np.arange(frames.num_states))
+        return replace(data, states=frames.states if whole else read_rows(frames.states, rows), columns=())
 
 
 def _chosen(features: Mapping[str, Any], options: TableOptions) -> TableOptions:
     """The options with the keys of the state filled in."""
     low = [name for name, feature in features.items() if _is_low_dimensional(feature)]
+    seen = [name for name, feature in features.items() if is_seen(feature)]
     states = options.states or tuple(name for name in low if name.startswith(_OBSERVATION) and name not in options.drop)
+    choices = list_names([*(name for name in low if name.startswith(_OBSERVATION)), *seen] or low)
     for name in states:
-        if name not in low:
+        if name not in (*low, *seen):
             what = f"holds {features[name].get('dtype')}s" if name in features else "is not among its keys"
-            raise InputError(f"The key {name!r} {what}; choose among {list_names(low)} (--states).")
+            raise InputError(f"The key {name!r} {what}; choose among {choices} (--states).")
+        if name in seen and len(states) > 1:
+            raise InputError(f"The camera {name!r} makes a state by itself; name it alone (--states {name}).")
     if not states:
-        raise InputError(f"There is no low-dimensional key 'observation.*'; choose among {list_names(low)} (--states).")
+        raise InputError(f"There is no low-dimensional key 'observation.*'; choose among {choices} (--states).")
+    if options.resize is not None and not set(seen) & set(states):
+        raise InputError("Only what a camera saw can be resized; choose one (--states), or leave out --resize.")
     return replace(options, episode=("episode_index",), time=options.time or "timestamp", states=states, drop=())
 
 
@@ -88,7 +114,6 @@ def _place(path: Path) -> list[int]:
 
 
 def _read(files: list[Path], wanted: list[str]) -> Any:
-    import_arrow(files[0])
     import pyarrow as pa
     import pyarrow.parquet as parquet
 

@@ -29,7 +29,7 @@ from ._tables import from_arrow, identities
 SUFFIXES = (".parquet", ".pq")
 _ROWS_AT_ONCE = 1 << 20
 _LITTLE = 1 << 28  # bytes, which any machine has
-_VERSION = 1  # of what is kept; raised when the same log would be read otherwise
+_VERSION = 2  # of what is kept; raised when the same log would be read otherwise
 
 
 def parquet_files(path: Path) -> list[Path]:
@@ -191,7 +191,7 @@ def _wanted(files: list[Any], keep_actions: bool, table: TableOptions | None) ->
     if not files:
         raise InputError("There are no Parquet files in it; give the folder that holds them.")
     roles = Roles(files[0].schema_arrow.names, table or TableOptions())
-    used = [*roles.episode, roles.time, *roles.states, *(roles.actions if keep_actions else ())]
+    used = [*roles.episode, roles.time, roles.nanoseconds, *roles.states, *(roles.actions if keep_actions else ())]
     return roles, [roles.names[k] for k in used if k is not None]
 
 

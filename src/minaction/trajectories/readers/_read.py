@@ -23,7 +23,7 @@ def read_file(
     resize = None if table is None else table.resize
     if isinstance(reader, ImageReader) and (table is None or table == TableOptions(resize=resize)):
         return reader.read(path, keep_actions=keep_actions, memory_map=memory_map, resize=resize)
-    if resize is not None:
+    if resize is not None and not (isinstance(reader, TableReader) and reader.resizes):
         raise InputError(f"{path} cannot be resized, as videos and folders of pictures can; leave it out (--resize).")
     if isinstance(reader, TableReader):
         return reader.read(path, keep_actions=keep_actions, memory_map=memory_map, table=table)

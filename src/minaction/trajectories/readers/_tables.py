@@ -11,24 +11,22 @@ import contextlib
 import csv
 import operator
 from array import array
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from ...errors import InputError, MissingExtra
+from ...errors import InputError
 from .._dataset import Trajectories
 from ._assembly import as_seconds, assemble
 from ._checks import naming, parsing
-from ._columns import Column, Roles, TableOptions
+from ._columns import Column, Roles, TableOptions, with_nanoseconds
 
 _EMPTY = {"", "na", "n/a", "null", "none", "nan", "-nan"}
 _TRUTH = {"true": 1.0, "false": 0.0}
 _SEPARATORS = (",", ";", "\t")
 _LONGEST_LINE = 1 << 20
-_INDEX = "__index_level_0__"  # what Arrow calls the index of pandas where it has no name
 
 
 class _Cells:
@@ -37,10 +35,14 @@ class _Cells:
     def __init__(self, name: str, dates: bool, decimal_comma: bool = False) -> None:
         self.name, self.values, self.text = name, array("d"), None
         self._dates, self.has_dates, self._decimal_comma = dates, False, decimal_comma
+        self.marked: dict[str, tuple[int, str]] = {}
+        """Where a decimal comma is possible: the first cells that have a point, and a comma."""
 
     def add(self, cell: str) -> None:
         try:
             self.values.append(float(cell))
+            if self._decimal_comma and "." in cell:
+                self.marked.setdefault(".", (len(self.values) - 1, cell.strip()))
         except ValueError:
             self.values.append(self._other(cell.strip()))
 
@@ -52,7 +54,9 @@ class _Cells:
             return _TRUTH[plain]
         if self._decimal_comma and cell.count(",") == 1:
             try:
-                return float(cell.replace(",", "."))
+                number = float(cell.replace(",", "."))
+                self.marked.setdefault(",", (len(self.values), cell))
+                return number
             except ValueError:
                 pass
         if self._dates and (seconds := as_seconds(cell)) is not None:
@@ -73,13 +77,12 @@ def read_csv(path: Path, keep_actions: bool, table: TableOptions | None = None) 
     with naming(path), parsing(path, "CSV"), _decoding(), open(path, newline="", encoding="utf-8-sig") as file:
         separator = _separator(file)
         rows = csv.reader(file, delimiter=separator)
-        names = next(rows, [])
-        if names and all(map(_is_number, names)):
-            raise InputError("The first line holds numbers; write a line with the names of the columns above it.")
+        names = [name.strip() for name in next(rows, [])]
+        _check_names(names, table)
         roles = Roles(names, table or TableOptions())
         clocks = (roles.time, roles.maybe_time)
         actions = roles.actions if keep_actions else []
-        wanted = [k for k in (roles.time, *roles.states, *actions) if k is not None]
+        wanted = [k for k in (roles.time, roles.nanoseconds, *roles.states, *actions) if k is not None]
         cells = {k: _Cells(roles.names[k], k in clocks, separator != ",") for k in wanted}
         episodes: list[str] = []
         lines = array("q")
@@ -95,16 +98,45 @@ def read_csv(path: Path, keep_actions: bool, table: TableOptions | None = None) 
                 raise InputError(f"Line {rows.line_num} has no episode; give every row one.")
             for k, column in cells.items():
                 column.add(row[k])
-        if not episodes:
-            raise InputError("There are no rows below the column names; record at least two states.")
+        _refuse_two_marks(list(cells.values()), lines)
         return assemble(
             roles,
             np.array(episodes, dtype=object),
-            None if roles.time is None else cells[roles.time].column(),
+            _clock(roles, lambda k: cells[k].column()),
             [cells[k].column() for k in roles.states],
             [cells[k].column() for k in actions],
             lambda row: f"line {lines[row]}",
         )
+
+
+def _check_names(names: list[str], table: TableOptions | None) -> None:
+    """Refuse a first line that cannot be the names of columns."""
+    if not names:
+        raise InputError("It is empty; its first line has to name the columns.")
+    if all(map(_is_number, names)):
+        raise InputError("The first line holds numbers; write a line with the names of the columns above it.")
+    if len(names) == 1 and (table is None or table.episode is None):
+        raise InputError(
+            f"The first line, {names[0][:40]!r}, names a single column; let it name all, separated by commas, "
+            "semicolons or tabs."
+        )
+
+
+def _refuse_two_marks(columns: list[_Cells], lines: array[int]) -> None:
+    """Refuse 0.5 beside 1,000: the comma may be a decimal mark or separate thousands."""
+    found = {mark: (cells.name, *cells.marked[mark]) for cells in columns[::-1] for mark in cells.marked}
+    if len(found) == 2:
+        (point, at, half), (comma, row, thousand) = found["."], found[","]
+        raise InputError(
+            f"Line {lines[row]} has {thousand!r} in column {comma!r}, but line {lines[at]} {half!r} in {point!r}: "
+            "write all numbers with a decimal point, or all with a decimal comma, none with separators of thousands."
+        )
+
+
+def _clock(roles: Roles, column: Callable[[int], Column]) -> Column | None:
+    if roles.time is None or roles.nanoseconds is None:
+        return None if roles.time is None else column(roles.time)
+    return with_nanoseconds(column(roles.time), column(roles.nanoseconds))
 
 
 @contextlib.contextmanager
@@ -137,48 +169,6 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def from_dataframe(frame: Any, keep_actions: bool, table: TableOptions) -> Trajectories:
-    """A data frame of any library that speaks Arrow's interface or the older interchange protocol."""
-    try:
-        import pyarrow as pa
-        from pyarrow.interchange import from_dataframe as interchanged
-    except ImportError:
-        raise MissingExtra("Reading a data frame", "tables") from None
-    if getattr(frame, "ndim", 2) == 1:
-        raise InputError(f"A {type(frame).__name__} is a single column; give the data frame, with a column 'episode'.")
-    with parsing("The data frame", "a table"):
-        if hasattr(frame, "__arrow_c_stream__"):
-            read = pa.table(frame)
-        elif hasattr(frame, "__dataframe__"):
-            read = interchanged(frame)
-        else:
-            raise InputError(
-                f"A {type(frame).__name__} is not a data frame; give one of pandas, Polars or Arrow, or arrays to "
-                "Trajectories.from_episodes."
-            )
-        return from_arrow(*_with_index(read, table), keep_actions)
-
-
-def from_columns(columns: Mapping[str, Any]) -> Trajectories:
-    """A table given as a dictionary of its columns; actions are kept."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtra("Reading a dictionary of columns", "tables") from None
-    with parsing("The dictionary", "a table"):
-        return from_dataframe(pa.table(dict(columns)), True, TableOptions())
-
-
-def _with_index(table: Any, options: TableOptions) -> tuple[Any, Roles]:
-    """The table and its roles; a nameless index of dates, as pandas has them, is its clock."""
-    import pyarrow.types as types
-
-    roles = Roles(table.column_names, options)
-    if roles.time is None and _INDEX in roles.names and types.is_timestamp(table.column(_INDEX).type):
-        roles = Roles(table.column_names, replace(options, time=_INDEX))
-    return table, roles
-
-
 def from_arrow(
     table: Any, roles: Roles, keep_actions: bool, named: Callable[[Column], Column] = lambda column: column
 ) -> Trajectories:
@@ -191,7 +181,7 @@ def from_arrow(
     return assemble(
         roles,
         _as_numpy(identities(table, [roles.names[k] for k in roles.episode])),
-        None if roles.time is None else columns([roles.time])[0],
+        _clock(roles, lambda k: columns([k])[0]),
         columns(roles.states),
         columns(roles.actions) if keep_actions else [],
         lambda row: f"row {row}",
@@ -270,7 +260,7 @@ def _text(column: Any, name: str, clock: bool = False) -> Column:
             break
         cells.add("" if value is None else str(value))
     found = cells.column()
-    return found if clock else Column(name, np.full((len(column), 1), np.nan), found.text or (0, str(column.type)))
+    return found if clock or found.text is None else Column(name, np.full((len(column), 1), np.nan), found.text)
 
 
 def _of_lists(column: Any, name: str) -> Column:
