@@ -6,17 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
-from scipy.spatial import KDTree
 
 import minaction as ma
 from minaction.agents import Agent
-from minaction.agents._roadmap import Roadmap, Way
+from minaction.agents._roadmap import TRODDEN, Roadmap, Way
 
 VARIANTS = (
     "plan made once",
@@ -26,8 +23,6 @@ VARIANTS = (
     "edges by maddist",
     "edges by qrl",
 )
-
-_AROUND = 4.0  # typical moves, in which recorded states are counted
 
 
 class PlansOnce(Agent):
@@ -55,21 +50,11 @@ class PlansOnce(Agent):
         return roadmap.way(state, target, self.lookahead)._replace(subgoal=self._path[0])
 
 
-def on_trodden_ways(agent: Agent, states: np.ndarray) -> Agent:
-    """The agent on a roadmap whose edges cost more where few recorded states (N, D) are: near walls, where ants fall.
-
-    Shortest ways hug corners: an ant on its way is as near to walls for a tenth of the time as recorded ones for a
-    hundredth, and so it is in what its policy has hardly seen.
-    """
-    roadmap = agent.roadmap
-    assert roadmap is not None
-    nodes, all_places = (roadmap._place(some).T for some in (roadmap.states, states[:: max(1, len(states) // 100_000)]))
-    around = np.maximum(KDTree(all_places).query_ball_point(nodes, _AROUND, return_length=True), 1)
-    dearer = np.maximum(np.median(around) / around, 1.0) ** 0.25  # at either end of an edge, so a root in all
-    edges = roadmap.graph.tocoo()
-    cost = (edges.data * dearer[edges.row] * dearer[edges.col]).astype(np.float32)
-    other = replace(roadmap, graph=csr_array((cost, (edges.row, edges.col)), shape=edges.shape))
-    return Agent(agent.model, other, agent.policy, agent.architecture, agent.units, agent.lookahead)
+def on_shortest_ways(agent: Agent, states: np.ndarray) -> Agent:
+    """The agent on a roadmap whose edges cost their time alone, wherever they lead."""
+    assert agent.roadmap is not None
+    roadmap = agent.roadmap.on_trodden_ways(states, -TRODDEN)  # takes back what it cost
+    return Agent(agent.model, roadmap, agent.policy, agent.architecture, agent.units, agent.lookahead)
 
 
 def load(path: Path) -> Agent:

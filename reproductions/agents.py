@@ -72,7 +72,7 @@ def roll_out(name: str, episodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def train(root: Path, names: list[str], given: argparse.Namespace) -> None:
     """Carry out what nobody has taken yet and has what it needs: agents, then what they are compared with."""
-    compared = {"trodden": given.trodden, "qrl": given.qrl, "gcbc": given.gcbc, "ablations": given.ablate}
+    compared = {"shortest": given.shortest, "qrl": given.qrl, "gcbc": given.gcbc, "ablations": given.ablate}
     left = [
         (kind, name)
         for name in names
@@ -96,13 +96,13 @@ def ready(root: Path, kind: str, name: str, given: argparse.Namespace) -> bool:
     """Whether the recording is there, and the distance or the agents where they are needed."""
     made = given.data is None or "pointmaze" in name or (given.data / f"{name}.safetensors").exists()
     agents = f"{given.label}-seed{given.seeds - 1}.safetensors"
-    needed = {"gcbc": "distance.safetensors", "ablations": agents, "trodden": agents}
+    needed = {"gcbc": "distance.safetensors", "ablations": agents, "shortest": agents}
     return made and (kind not in needed or (root / name / needed[kind]).exists())
 
 
 def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> None:
     """Agents of one kind on one data set, and how long each part took."""
-    from agent_ablations import VARIANTS, on_trodden_ways, vary
+    from agent_ablations import VARIANTS, on_shortest_ways, vary
 
     import minaction as ma
     from minaction.agents import fit_gcbc, fit_qrl_actor
@@ -130,9 +130,9 @@ def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> 
         )
     elif kind == "qrl":
         save(folder, kind, fit_qrl_actor(data, **{**told, "seeds": [0]}, steps=given.other_steps))
-    elif kind == "trodden":
+    elif kind == "shortest":
         agents = [ma.Agent.load(folder / f"{given.label}-seed{seed}.safetensors") for seed in told["seeds"]]
-        save(folder, kind, [on_trodden_ways(agent, data.states) for agent in agents])
+        save(folder, kind, [on_shortest_ways(agent, data.states) for agent in agents])
     elif kind == "ablations":
         others = {}
         for objective in ("maddist", "qrl"):
@@ -282,7 +282,7 @@ if __name__ == "__main__":
     parser.add_argument("--gcbc", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--qrl", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--ablate", nargs="*", default=[], metavar="NAME")
-    parser.add_argument("--trodden", nargs="*", default=[], metavar="NAME", help="agents that keep to where many went")
+    parser.add_argument("--shortest", nargs="*", default=[], metavar="NAME", help="agents on shortest ways too")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--episodes", type=int, default=50)
     parser.add_argument("--other-episodes", type=int, default=20)

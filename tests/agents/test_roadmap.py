@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from minaction.agents._roadmap import Roadmap
+from minaction.agents._roadmap import TRODDEN, Roadmap
 from minaction.runtimes import _roadmap as runtime
 
 
@@ -50,6 +50,20 @@ def test_a_value_that_must_agree_and_was_never_recorded_is_infinitely_far() -> N
     graph = csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
     keyed = Roadmap(states, graph, np.array([True, False]), np.array([False, True]), np.ones(1), 1.0, True)
     assert np.isinf(keyed.way(states[0], np.array([1.0, 1.0]), 2.0).goal_off_road)
+
+
+def test_of_two_ways_the_trodden_one_is_taken_if_it_is_little_longer() -> None:
+    """Along y = 0, where hardly anybody was, it is 10 to the end; around by y = 9, where most were, 11."""
+    states = np.array([[0, 0], [5, 0], [10, 0], [0, 9], [10, 9]], np.float32)
+    edges = {(0, 1): 5.0, (1, 2): 5.0, (0, 3): 0.5, (3, 4): 10.0, (4, 2): 0.5}
+    graph = csr_array((np.array(list(edges.values())), tuple(np.array(list(edges)).T)), shape=(5, 5))
+    shortest = Roadmap(states, graph, np.ones(2, bool), np.zeros(2, bool), np.ones(2), 1.0, False)
+    recorded = np.repeat(states, [100, 1, 100, 100, 100], axis=0)
+    assert shortest.way(states[0], states[2], 4.0).subgoal.tolist() == [5, 0]
+    trodden = shortest.on_trodden_ways(recorded)
+    assert trodden.way(states[0], states[2], 4.0).subgoal.tolist() == [10, 9]
+    np.testing.assert_allclose(trodden.graph[0, 1], 5 * 100**TRODDEN, rtol=1e-6)
+    np.testing.assert_allclose(trodden.on_trodden_ways(recorded, -TRODDEN).graph.todense(), graph.todense(), rtol=1e-6)
 
 
 def test_edges_can_cost_what_a_distance_says() -> None:

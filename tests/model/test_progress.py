@@ -214,4 +214,4 @@ def test_an_episode_of_a_single_row_wastes_nothing():
 def test_several_episodes_at_once_are_refused_with_the_way_out():
     model, episodes, _ = learned()
     with pytest.raises(ma.InputError, match=r"give data\[0\]"):
-        model.progress(ma.Trajectories.from_episodes(episodes))
+        model.progress(ma.Trajectories.from_episodes(episodes))  # type: ignore[arg-type]

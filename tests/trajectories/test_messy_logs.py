@@ -91,6 +91,7 @@ def test_a_stamp_of_ros_is_the_clock(
     data = ma.read(log, memory_map=kind == "mapped")
     assert data.columns == ("x",)
     assert data.time_unit == "s"
+    assert data.times is not None
     np.testing.assert_allclose(np.diff(data.times), 0.5)
     other = as_file("csv", tmp_path, {**columns, "time": [0.0, 1.0, 2.0, 4.0]})
     data = ma.read(other)

@@ -46,6 +46,7 @@ def test_all_low_dimensional_observations_are_the_state(version):
     np.testing.assert_array_equal(data.states, expected)
     assert data.states.dtype == np.float32
     assert data.times is not None
+    assert data.times is not None
     np.testing.assert_allclose(data.times, [k / 10 for _, k in FRAMES], atol=1e-6)
     assert data.time_unit == "s"
     np.testing.assert_array_equal(data.actions, [(k, e) for e, k in FRAMES])
@@ -188,6 +189,7 @@ def test_a_camera_is_a_state_of_its_own(folder, dtype):
     assert data.lengths.tolist() == [5, 6, 7]
     expected = np.stack([picture(e, k) for e, k in FRAMES])
     assert np.abs(data.states.astype(int) - expected).mean() < (6 if dtype == "video" else 1e-9)
+    assert data.times is not None
     np.testing.assert_allclose(data.times, [k / 10 for _, k in FRAMES], atol=1e-6)
     assert data.time_unit == "s"
     np.testing.assert_array_equal(data.actions, [(k, e) for e, k in FRAMES])

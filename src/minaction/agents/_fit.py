@@ -113,6 +113,8 @@ def fit_agent(
     networks = trained(objective, data, steps=steps, seeds=all_seeds, checkpoint=checkpoint, progress=progress)
     policies = [network.policy if isinstance(network, HeadingNetwork) else network for network in networks]
     roadmap, units = Roadmap.of(recorded, data.states, inputs), Units.of(data)
+    if isinstance(objective, HeadingActor):
+        roadmap = roadmap.on_trodden_ways(data.states)
     # Where states repeat, what leads to the next one was recorded; elsewhere a policy is surer of its direction.
     lookahead = recorded.typical_time if recorded.repeats else min(_AHEAD, objective.horizon) * units.time
     agents = [Agent(model, roadmap, policy, objective.policy_architecture, units, lookahead) for policy in policies]

@@ -17,6 +17,10 @@ from ..runtimes import _roadmap as runtime
 from ..runtimes._roadmap import Way as Way
 
 _NEIGHBOURS = 24
+_AROUND = 4.0  # typical moves, within which recorded states are counted
+_COUNTED = 100_000  # of the recorded states
+TRODDEN = 0.25
+"""How much dearer an edge is at a node with few recorded states around: their share of the usual, to this power."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,20 @@ class Roadmap(runtime.Roadmap):
         given = {field.name: getattr(stored, field.name) for field in fields(stored) if field.init}
         count = len(stored.states)
         return cls(**{**given, "graph": csr_array(tuple(stored.graph), shape=(count, count))})
+
+    def on_trodden_ways(self, states: np.ndarray, power: float = TRODDEN) -> Roadmap:
+        """The same with edges that cost more where few of the recorded `states` (N, D) are, as along walls.
+
+        Shortest ways hug corners. There a policy has seen little, and a walking body falls: ants reached 95.0% of their
+        goals in a medium maze (navigate) and 99.3% on trodden ways, 94.6% and 99.8% (stitch), in no more steps.
+        """
+        some = states[:: -(-len(states) // _COUNTED)]
+        found = KDTree(self._place(some).T).query_ball_point(self._places.T, _AROUND, return_length=True)
+        around = np.maximum(found, 1)
+        dearer = np.maximum(np.median(around) / around, 1.0) ** power
+        edges = self.graph.tocoo()
+        cost = (edges.data * dearer[edges.row] * dearer[edges.col]).astype(np.float32)
+        return replace(self, graph=csr_array((cost, (edges.row, edges.col)), shape=edges.shape))
 
     def measured(self, distance: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Roadmap:
         """The same nodes, but with edges to near ones that cost what `distance` says; for comparison.
