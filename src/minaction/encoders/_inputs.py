@@ -98,7 +98,8 @@ def input_statistics(
     stride = np.sqrt(squares / np.maximum(1, moved)) / scale
     widest = np.ptp(rows, axis=0)[changes].max() if changes.any() else 1.0
     mean, lowest = (values - (0.0 if origin is None else origin) for values in (rows.mean(axis=0), rows.min(axis=0)))
-    misleading = looks_mislead(states[:most], offsets, scale * np.where(stride > 0, stride, 1.0))
+    unit = np.asarray(scale * np.where(stride > 0, stride, 1.0))
+    misleading = looks_mislead(states[:most], offsets, unit)
     values = (mean, scale, rate, stride, common, lowest, widest, misleading)
     return InputStatistics(*(jnp.asarray(value, jnp.float32) for value in values))
 
