@@ -6,6 +6,7 @@ have none through the registry.
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import warnings
@@ -110,6 +111,37 @@ def _lerobot(path: Path) -> None:
     shutil.copytree(Path(__file__).parents[1] / "trajectories" / "lerobot" / "v3.0", path)
 
 
+_CAMERA = "observation.images.top"
+_PICTURES, _PLACES = "data/chunk-000/file-000.parquet", "meta/episodes/chunk-000/file-000.parquet"
+
+
+def _lerobot_camera(file: str) -> Kind:
+    """A data set whose camera is stored as pictures in `file`, or as a video whose episodes `file` places."""
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    def make(folder: Path) -> Path:
+        _lerobot(path := folder / "arm")
+        info, table = json.loads((path / "meta/info.json").read_text()), parquet.read_table(path / _PICTURES)
+        info["features"][_CAMERA] = {"dtype": "image" if file == _PICTURES else "video", "shape": [16, 16, 3]}
+        (path / "meta/info.json").write_text(json.dumps(info))
+        if file == _PICTURES:
+            Image.fromarray(_frames()[0]).save(png := io.BytesIO(), "png")
+            pictures = pyarrow.array([{"bytes": png.getvalue(), "path": None}] * table.num_rows)
+            parquet.write_table(table.append_column(_CAMERA, pictures), path / _PICTURES)
+        else:
+            (video := path / "videos" / _CAMERA / "chunk-000" / "file-000.mp4").parent.mkdir(parents=True)
+            _video(video, (_frames() * table.num_rows)[: table.num_rows])
+            (path / _PLACES).parent.mkdir(parents=True)
+            names = [f"videos/{_CAMERA}/{name}" for name in ("chunk_index", "file_index", "from_timestamp")]
+            parquet.write_table(
+                pyarrow.table({"episode_index": [0, 1, 2], **{name: [0, 0, 0] for name in names}}), path / _PLACES
+            )
+        return path / file
+
+    return Kind(make, lambda path: ma.read(str(path.parents[len(Path(file).parts) - 1]), states=[_CAMERA]))
+
+
 def _frames() -> list[np.ndarray]:
     """A bright square that moves over a dark ground."""
     frames = np.full((6, 16, 16, 3), 40, np.uint8)
@@ -124,11 +156,11 @@ def _images(path: Path) -> None:
         Image.fromarray(frame).save(path / f"{k}.png")
 
 
-def _video(path: Path) -> None:
+def _video(path: Path, frames: list[np.ndarray] | None = None) -> None:
     with av.open(str(path), "w") as container:
         stream = container.add_stream("mpeg4", rate=10)
         stream.width, stream.height, stream.pix_fmt = 16, 16, "yuv420p"
-        for frame in _frames():
+        for frame in frames or _frames():
             container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
         container.mux(stream.encode())
 
@@ -332,6 +364,7 @@ KINDS: dict[str, Kind] = {
         for file in seed.files
     },
     **{f"minari-{name}": _minari_table(name) for name in ("arrow", "parquet")},
+    **{f"lerobot-camera/{file}": _lerobot_camera(file) for file in (_PICTURES, _PLACES)},
     **{f"{name}-mapped": _mapped(name) for name in READER_SEEDS if READERS[name].mappable},
     "cached-data": Kind(_cached, _read_cached),
     "model": Kind(_model, _ask_model),

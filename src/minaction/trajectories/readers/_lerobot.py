@@ -24,10 +24,10 @@ from ..._files import check_regular
 from ..._mapped import read_rows
 from ...errors import InputError
 from .._dataset import Trajectories
-from ._checks import list_names, naming, parsing, refuse_if_too_large
+from ._checks import list_names, naming, parsing
 from ._columns import Column, Roles, TableOptions
 from ._lerobot_images import is_seen, read_images
-from ._parquet import import_arrow, unpacked_sizes
+from ._parquet import import_arrow, read_columns
 from ._tables import from_arrow
 
 _INFO = Path("meta") / "info.json"
@@ -59,7 +59,7 @@ def read_lerobot(folder: Path, keep_actions: bool, options: TableOptions | None)
             raise InputError("There are no Parquet files below data/; download the data set again.")
         actions = ["action"] if keep_actions and "action" in features else []
         numbers = () if camera else chosen.states
-        table = _read(files, ["episode_index", chosen.time or "timestamp", *numbers, *actions])
+        table = read_columns(files, ["episode_index", chosen.time or "timestamp", *numbers, *actions])
         if table.num_rows != info.get("total_frames", table.num_rows):
             raise InputError(
                 f"meta/info.json counts {info['total_frames']} frames, but the files below data/ hold "
@@ -111,21 +111,6 @@ def _is_low_dimensional(feature: Mapping[str, Any]) -> bool:
 def _place(path: Path) -> list[int]:
     """Chunk and file by number: names grow longer than their zeros."""
     return [int(number) for part in path.parts[-2:] for number in re.findall(r"\d+", part)]
-
-
-def _read(files: list[Path], wanted: list[str]) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as parquet
-
-    for path in files:
-        check_regular(path)
-    opened = [parquet.ParquetFile(path) for path in files]
-    for path, file in zip(files, opened, strict=True):
-        if missing := set(wanted) - set(file.schema_arrow.names):
-            raise InputError(f"{path.name} lacks {list_names(sorted(missing))}; download the data set again.")
-    for unpacked in unpacked_sizes(opened, wanted):
-        refuse_if_too_large(files[0].parent, "the data set", unpacked, sum(path.stat().st_size for path in files))
-    return pa.concat_tables([file.read(columns=wanted).replace_schema_metadata() for file in opened])
 
 
 def _named(column: Column, features: Mapping[str, Any]) -> Column:

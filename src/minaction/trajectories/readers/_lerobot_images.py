@@ -20,11 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from ..._files import check_regular
 from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories
 from . import _video
 from ._frames import Size, decoded
 from ._image_folder import frame_of
+from ._parquet import open_files, read_columns
 
 _ROWS_AT_ONCE = 64
 
@@ -45,6 +47,8 @@ def read_images(folder: Path, key: str, dtype: str, files: list[Path], resize: S
     videos = [path for path in (folder / "videos").rglob("*.mp4") if key in path.parts]
     if not videos:
         raise InputError(f"There are no videos of {key!r} below videos/; download the data set again, with its videos.")
+    for path in videos:
+        check_regular(path)
     _refuse_another_order(folder, key)
     return decoded(folder / key, [sorted(videos, key=partial(_place, key=key))], _video.frames_of, resize, False)
 
@@ -57,12 +61,12 @@ def _place(path: Path, key: str) -> list[int]:
 
 def _refuse_another_order(folder: Path, key: str) -> None:
     """Version 3 says where the video of an episode begins, which after some editing may be anywhere."""
-    import pyarrow.parquet as parquet
-
     begins = [f"videos/{key}/{name}" for name in ("chunk_index", "file_index", "from_timestamp")]
     files = sorted((folder / "meta" / "episodes").rglob("*.parquet"))
-    tables = [parquet.read_table(path, columns=["episode_index", *begins]) for path in files]
-    rows = [row for table in tables for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
+    if not files:  # version 2 has an episode to a file
+        return
+    columns = read_columns(files, ["episode_index", *begins]).columns
+    rows = zip(*(column.to_pylist() for column in columns), strict=True)
     places = [place for _, *place in sorted(rows)]
     if places != sorted(places):
         raise InputError(f"The videos of {key!r} are not in the order of the episodes; write the data set anew.")
@@ -70,10 +74,8 @@ def _refuse_another_order(folder: Path, key: str) -> None:
 
 def _stored(file: Path, resize: Size | None, *, key: str) -> Iterator[np.ndarray]:
     """The pictures in a column of a Parquet file, a struct of bytes and a path."""
-    import pyarrow.parquet as parquet
-
     row = 0
-    for batch in parquet.ParquetFile(file).iter_batches(_ROWS_AT_ONCE, columns=[key]):
+    for batch in open_files([file], [key])[0].iter_batches(_ROWS_AT_ONCE, columns=[key]):
         for cell in batch.column(0):
             content = cell["bytes"].as_py()
             if content is None:

@@ -17,11 +17,11 @@ from typing import IO, Any
 import numpy as np
 import platformdirs
 
-from ..._files import remove_abandoned, scratch_file, write_tensors
+from ..._files import check_regular, remove_abandoned, scratch_file, write_tensors
 from ..._progress import counting_progress
 from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories
-from ._checks import naming, parsing, refuse_if_too_large
+from ._checks import list_names, naming, parsing, refuse_if_too_large
 from ._columns import Roles, TableOptions
 from ._order import by_number
 from ._tables import from_arrow, identities
@@ -225,3 +225,25 @@ def _kept_path(path: Path, keep_actions: bool, table: TableOptions | None) -> Pa
 
 def _digest(described: object) -> str:
     return hashlib.sha256(repr((_VERSION, described)).encode()).hexdigest()[:16]
+
+
+def read_columns(files: list[Path], wanted: list[str]) -> Any:
+    """Some columns of several files of one data set, as one Arrow table."""
+    import pyarrow as pa
+
+    return pa.concat_tables([one.read(columns=wanted).replace_schema_metadata() for one in open_files(files, wanted)])
+
+
+def open_files(files: list[Path], wanted: list[str]) -> list[Any]:
+    """The files of one data set, opened, unless one lacks a column or they would take too much memory."""
+    import pyarrow.parquet as parquet
+
+    for path in files:
+        check_regular(path)
+    opened = [parquet.ParquetFile(path) for path in files]
+    for path, file in zip(files, opened, strict=True):
+        if missing := set(wanted) - set(file.schema_arrow.names):
+            raise InputError(f"{path.name} lacks {list_names(sorted(missing))}; download the data set again.")
+    for unpacked in unpacked_sizes(opened, wanted):
+        refuse_if_too_large(files[0].parent, "the data set", unpacked, sum(path.stat().st_size for path in files))
+    return opened
