@@ -1,21 +1,21 @@
-"""MadDist with every head: the paper's comparison of quasimetrics on two grid worlds, with MRN, PQE and Deep Norm too.
+"""The paper's comparison of quasimetrics, on two grid worlds and with every head: MRN, PQE and Deep Norm too.
 
     python reproductions/heads.py reproductions/results/heads.json
     python reproductions/heads.py reproductions/results/heads.json --table
 
-Raw numbers: one line for every seed.
+Raw numbers: one line for every seed. What is in the file already is not trained again.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import jax
 import tyro
-from pixels import rounded, write
+from pixels import rounded, rows_of, write
 
 from minaction.objectives import make_objective
 from minaction.tasks import get_task
@@ -23,17 +23,20 @@ from minaction.training import Finished, Training, train
 
 HEADS = ("simple", "wide-norm", "iqe", "mrn", "pqe", "pqe-gg", "deep-norm")
 """The first is the paper's, which compares it with the next two."""
+OBJECTIVES = ("maddist", "tdmaddist")
 MEASURES = ("pearson", "ratio_cv")
 
 
 @dataclass(frozen=True)
 class Options:
-    """Train MadDist with every head, and write how it agrees with the truth."""
+    """Train with every head, and write how the distances agree with the truth."""
 
     out: tyro.conf.Positional[Path]
-    """The JSON file to write."""
+    """The JSON file to add to."""
     only: tuple[str, ...] = ("cliffwalking", "keydoor-gridworld")
     """The tasks."""
+    objectives: tuple[str, ...] = OBJECTIVES
+    """What is minimised."""
     heads: tuple[str, ...] = HEADS
     """The quasimetrics."""
     seeds: int = 3
@@ -44,14 +47,19 @@ class Options:
     """Train nothing; print what the file says."""
 
 
+def key(row: dict[str, Any]) -> tuple[str, str, str]:
+    """What a row is about, whatever its seed."""
+    return row["task"], row["objective"], row["head"]
+
+
 def table(rows: list[dict[str, Any]]) -> str:
-    """Pearson / Ratio CV, means over the seeds, in Markdown: one column for each task."""
-    tasks = list(dict.fromkeys(row["task"] for row in rows))
-    lines = [f"| head | {' | '.join(tasks)} |", "| --- " * (len(tasks) + 1) + "|"]
-    for head in dict.fromkeys(row["head"] for row in rows):
+    """Pearson / Ratio CV, means over the seeds, in Markdown: one column for each task and objective."""
+    columns = list(dict.fromkeys((row["task"], row["objective"]) for row in rows))
+    lines = [f"| head | {' | '.join(map(', '.join, columns))} |", "| --- " * (len(columns) + 1) + "|"]
+    for head in HEADS:
         cells = []
-        for task in tasks:
-            found = [row["agreement"] for row in rows if (row["task"], row["head"]) == (task, head)]
+        for column in columns:
+            found = [row["agreement"] for row in rows if key(row) == (*column, head)]
             means = [f"{sum(one[of] for one in found) / len(found):.3f}" for of in MEASURES if found]
             cells.append(" / ".join(means) or "–")
         lines.append(f"| {head} | {' | '.join(cells)} |")
@@ -61,24 +69,24 @@ def table(rows: list[dict[str, Any]]) -> str:
 def main(options: Options) -> None:
     """Train everything; what is written after every head is complete."""
     if options.table:
-        print(table(json.loads(options.out.read_text())))
+        print(table(rows_of(options.out)))
         return
-    rows: list[dict[str, Any]] = []
-    seeds = range(options.seeds)
-    for name in options.only:
+    rows, seeds = rows_of(options.out), range(options.seeds)
+    for name, objective, head in product(options.only, options.objectives, options.heads):
+        if (name, objective, head) in map(key, rows):
+            continue
         task = get_task(name)
         data, truths = [task.trajectories(seed) for seed in seeds], [task.truths()] * options.seeds
-        for head in options.heads:
-            objective = make_objective("maddist", {"encoder.latent": "256", "quasimetric": head})
-            for event in train([Training(objective, data, options.steps, seeds, truths, 1, name)]):
-                if isinstance(event, Finished):
-                    for one in event.results.evaluations:
-                        if one.high is None:
-                            row = {"task": name, "head": head, "seed": one.seed, "steps": options.steps}
-                            row |= {"device": jax.devices()[0].device_kind, "agreement": rounded(one.agreement)}
-                            rows.append(row)
-                            print(name, head, one.seed, one.agreement["pearson"], flush=True)
-            write(options.out, rows)
+        made = make_objective(objective, {"encoder.latent": "256", "quasimetric": head})
+        for event in train([Training(made, data, options.steps, seeds, truths, 1, name)]):
+            if isinstance(event, Finished):
+                for one in event.results.evaluations:
+                    if one.high is None:
+                        row = {"task": name, "objective": objective, "head": head, "seed": one.seed}
+                        row |= {"steps": options.steps, "device": jax.devices()[0].device_kind}
+                        rows.append(row | {"agreement": rounded(one.agreement)})
+                        print(name, objective, head, one.seed, one.agreement["pearson"], flush=True)
+        write(options.out, rows)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 import minaction as ma
 from minaction._image_axes import arrangement, images_of, is_image
 from minaction.encoders import input_statistics
-from minaction.encoders._image import Conv, Stage, halved
+from minaction.encoders._image import Conv, Stage, _halved_at_once, halved
 from minaction.objectives._make import suited
 
 
@@ -62,15 +62,32 @@ def test_a_convolution_is_a_sum_over_neighbours() -> None:
     np.testing.assert_allclose(conv(jnp.asarray(x))[0], expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("on_gpu", [False, True])
 @pytest.mark.parametrize("shape", [(6, 8), (5, 7), (1, 2)])
-def test_halving_takes_the_largest_of_nine(shape: tuple[int, int]) -> None:
+def test_halving_takes_the_largest_of_nine(shape: tuple[int, int], on_gpu: bool) -> None:
     x = np.random.default_rng(1).normal(size=(2, *shape, 3)).astype(np.float32)
-    found = np.asarray(halved(jnp.asarray(x)))
+    found = np.asarray(_halved_at_once(jnp.asarray(x), shape) if on_gpu else halved(jnp.asarray(x)))
     assert found.shape == (2, -(-shape[0] // 2), -(-shape[1] // 2), 3)
     for i in range(found.shape[1]):
         for j in range(found.shape[2]):
             around = x[:, max(0, 2 * i - 1) : 2 * i + 2, max(0, 2 * j - 1) : 2 * j + 2]
             np.testing.assert_array_equal(found[:, i, j], around.max(axis=(1, 2)))
+
+
+@pytest.mark.parametrize("shape", [(6, 8), (5, 8), (7, 5), (3, 3)])
+def test_halving_on_a_gpu_has_the_gradient_that_it_has_on_a_cpu(shape: tuple[int, int]) -> None:
+    random = np.random.default_rng(2)
+    x = jnp.asarray(random.normal(size=(2, *shape, 3)), jnp.float32)
+    weight = jnp.asarray(random.normal(size=halved(x).shape))  # so that every window has a gradient of its own
+    found = jax.grad(lambda x: jnp.vdot(weight, _halved_at_once(x, shape)))(x)
+    np.testing.assert_allclose(found, jax.grad(lambda x: jnp.vdot(weight, halved(x)))(x), rtol=1e-5, atol=1e-6)
+
+
+def test_halving_on_a_gpu_gives_the_gradient_to_one_of_equal_pixels_and_hides_no_nan() -> None:
+    even = jnp.zeros((1, 6, 6, 1))
+    found = jax.grad(lambda x: jnp.sum(_halved_at_once(x, (6, 6))))(even)
+    assert float(found.sum()) == 9  # windows
+    assert np.isnan(_halved_at_once(even.at[0, 3, 3].set(jnp.nan), (6, 6))).any()
 
 
 def test_a_stage_without_its_block_is_a_convolution_halved() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import av
@@ -13,6 +14,7 @@ from PIL import Image
 import minaction as ma
 from minaction.cli import main
 from minaction.trajectories import read_file
+from minaction.trajectories.readers import _video
 
 
 @pytest.fixture(autouse=True)
@@ -28,16 +30,25 @@ def moving(count: int, height: int = 48, width: int = 64) -> np.ndarray:
     return frames
 
 
-def write_video(path: Path, frames: np.ndarray, **options: str) -> Path:
-    """Encode `frames` as the ending of the path says."""
-    with av.open(str(path), "w", options=options) as container:
-        stream = container.add_stream("gif" if path.suffix == ".gif" else "mpeg4", rate=25)
+def write_video(
+    path: Path,
+    frames: np.ndarray,
+    *,
+    rate: int = 25,
+    stamps: Sequence[int] | None = None,
+    options: dict[str, str] | None = None,
+) -> Path:
+    """Encode `frames` as the ending of the path says, to be shown at `stamps`, 0, 1, 2, ... if None, over `rate`."""
+    with av.open(str(path), "w", options=options or {}) as container:
+        stream = container.add_stream("gif" if path.suffix == ".gif" else "mpeg4", rate=rate)
         stream.height, stream.width = frames.shape[1:3]
         stream.pix_fmt = "rgb8" if path.suffix == ".gif" else "yuv420p"
         if path.suffix != ".gif":
             stream.bit_rate = 4_000_000
-        for frame in frames:
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
+        for k, frame in enumerate(frames):
+            shown = av.VideoFrame.from_ndarray(frame, format="rgb24")
+            shown.pts = k if stamps is None else stamps[k]
+            container.mux(stream.encode(shown))
         container.mux(stream.encode())
     return path
 
@@ -58,6 +69,74 @@ def test_a_video_is_an_episode(tmp_path: Path, ending: str) -> None:
     assert data.states.dtype == np.uint8
     assert data.num_episodes == 1
     assert np.abs(data.states.astype(int) - frames).mean() < 6  # what the encoder lost
+    assert data.times is not None
+    np.testing.assert_allclose(data.times - data.times[0], np.arange(30) / 25, atol=1e-6)
+    assert data.time_unit == "s"
+
+
+def test_frames_are_at_the_times_at_which_they_are_shown(tmp_path: Path) -> None:
+    stamps = [0, 1, 2, 10, 11, 12, 30]  # the camera paused twice
+    path = write_video(tmp_path / "clip.mp4", moving(7), stamps=stamps)
+    for data in (ma.read(path), ma.read(path, memory_map=True), ma.read(path, unit="seconds")):
+        assert data.times is not None
+        np.testing.assert_allclose(data.times, np.array(stamps) / 25, atol=1e-6)
+        assert data.time_unit == "s"
+
+
+@pytest.mark.parametrize("ending", ["mkv", "gif"])
+def test_a_constant_rate_is_one_where_the_clock_of_the_format_rounds(tmp_path: Path, ending: str) -> None:
+    path = write_video(tmp_path / f"clip.{ending}", moving(40), rate=30)
+    with av.open(str(path)) as film:
+        rounded = np.diff([frame.time or 0.0 for frame in film.decode(video=0)])
+    assert np.ptp(rounded) > 5e-4
+    times = ma.read(path).times
+    assert times is not None
+    np.testing.assert_allclose(np.diff(times), 1 / 30, rtol=0.01)
+    assert np.ptp(np.diff(times)) < 1e-9
+
+
+def test_frames_may_be_counted_instead(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "clip.mp4", moving(5))
+    for unit in ("frames", "steps", ""):
+        data = ma.read(path, unit=unit)
+        assert data.times is None
+        assert data.time_unit == ""
+    with pytest.raises(ma.InputError, match=r"clip\.mp4, a film, counts seconds, not ms; leave out --unit"):
+        ma.read(path, unit="ms")
+    folder = write_pictures(tmp_path / "run", moving(3))
+    assert ma.read(folder, unit="frames").time_unit == ""
+    with pytest.raises(ma.InputError, match="run holds pictures, which are counted in steps"):
+        ma.read(folder, unit="s")
+
+
+@pytest.mark.parametrize("times", [[None] * 4, [0.0, 0.1, 0.1, 0.2], [0.0, 0.2, 0.1, 0.3]])
+def test_frames_without_a_clock_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: list[float | None]
+) -> None:
+    def stamped(*_: object) -> Iterator[tuple[np.ndarray, float | None]]:
+        return zip(moving(4), times, strict=True)
+
+    path = write_video(tmp_path / "clip.mp4", moving(4))
+    monkeypatch.setattr(_video, "frames_of", stamped)
+    for _ in range(2):  # decoded, and kept
+        with pytest.warns(UserWarning, match=r"clip\.mp4 does not say when each frame is shown"):
+            data = ma.read(path)
+        assert data.times is None
+    assert ma.read(path, unit="frames").lengths.tolist() == [4]
+    with pytest.raises(ma.InputError, match="leave out --unit"):
+        ma.read(path, unit="s")
+
+
+def test_a_model_of_a_film_answers_in_seconds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_video(tmp_path / "clip.mp4", moving(30))
+    quick = ["--steps", "1", "--evaluations", "1", "--objective", "maddist", "--set", "encoder=mlp", "encoder.hidden=8"]
+    for unit, answered in (((), "s"), (("--unit", "frames"), "actions")):
+        run = str(tmp_path / f"run-{answered}")
+        assert main(["train", str(path), *unit, "--resize", "12", "16", *quick, "--out", run]) == 0
+        capsys.readouterr()
+        assert main(["distance", run, "--from", str(path), "2", "--to", str(path), "9"]) == 0
+        line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("from -> to"))
+        assert line.split()[-1] == answered
 
 
 def test_a_video_is_resized_and_mapped(tmp_path: Path) -> None:
@@ -168,7 +247,7 @@ def test_pictures_beside_folders_of_them(tmp_path: Path) -> None:
 def test_a_truncated_video(tmp_path: Path, ending: str, options: dict[str, str]) -> None:
     random = np.random.default_rng(0)
     noise = random.integers(0, 256, (60, 48, 64, 3)).astype(np.uint8)  # which does not compress to nothing
-    path = write_video(tmp_path / f"clip.{ending}", noise, **options)
+    path = write_video(tmp_path / f"clip.{ending}", noise, options=options)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     message = refusal(path)

@@ -18,6 +18,13 @@ def _walk(length: int = 40) -> np.ndarray:
     return np.clip(np.cumsum(RANDOM.choice([-1, 1], length)) + 5, 0, 9)[:, None].astype(float)
 
 
+def _seen(places: np.ndarray) -> np.ndarray:
+    """A dark column at each place, before nothing: opaque where it is, transparent elsewhere."""
+    images = np.zeros((len(places), 8, 10, 4), np.uint8)
+    images[np.arange(len(places)), :, places[:, 0].astype(int)] = (60, 40, 30, 255)
+    return images
+
+
 def _grid_ids(length: int = 60, width: int = 12, height: int = 4) -> np.ndarray:
     row, column, ids = int(RANDOM.integers(height)), int(RANDOM.integers(width)), []
     for _ in range(length):
@@ -55,6 +62,10 @@ MISTAKES: dict[str, tuple[Sequence[np.ndarray], str]] = {
         [RANDOM.uniform(0, 255 if k == 3 else 1, (30, 8, 8, 3)) for k in range(20)],
         "5.0% of the images hold numbers up to 255",
     ),
+    "images with transparency": (
+        [_seen(_walk()) for _ in range(20)],
+        "the images have four channels",
+    ),
     "no shared states": ([_walk() + 100.0 * k for k in range(20)], "recordings hardly overlap: 0 % of the states"),
 }
 
@@ -73,7 +84,9 @@ def test_a_column_is_called_by_its_name() -> None:
     assert found.startswith("'ticks' only ever grows")
 
 
-@pytest.mark.parametrize("name", ["two states", "noise", "time as a state", "few steps", "no overlap"])
+@pytest.mark.parametrize(
+    "name", ["two states", "noise", "time as a state", "few steps", "no overlap", "images with transparency"]
+)
 def test_a_mistake_is_said_at_the_command_line(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     episodes, said = MISTAKES[name]
     ma.Trajectories.from_episodes(episodes).save(tmp_path / "log.safetensors")
@@ -82,7 +95,7 @@ def test_a_mistake_is_said_at_the_command_line(name: str, tmp_path: Path, capsys
     assert said in warning
 
 
-_QUICK = ["--objective", "maddist", "--steps", "1", "--set", "encoder.hidden=8", "encoder.latent=8"]
+_QUICK = ["--objective", "maddist", "--steps", "1", "--set", "encoder=mlp", "encoder.hidden=8", "encoder.latent=8"]
 
 
 @pytest.mark.parametrize("name", ["ids of a grid", "ids without order"])
@@ -158,7 +171,17 @@ def test_a_flag_that_is_seldom_set_is_no_label() -> None:
     assert not any("never changes" in said for said in ma.check_data(ma.Trajectories.from_episodes(episodes)))
 
 
-def test_fit_warns_of_images_of_two_ranges() -> None:
-    episodes, said = MISTAKES["images of two ranges"]
+@pytest.mark.parametrize("name", ["images of two ranges", "images with transparency"])
+def test_fit_warns_of_odd_images(name: str) -> None:
+    episodes, said = MISTAKES[name]
     with pytest.warns(UserWarning, match=said):
-        ma.fit(np.stack(episodes), "maddist", steps=1, progress=False)
+        ma.fit(np.stack(episodes), ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8)), steps=1, progress=False)
+
+
+@pytest.mark.parametrize("newest", [0, -1])
+@pytest.mark.parametrize("axis", [1, -1])
+def test_four_frames_that_are_stacked_have_no_transparency(newest: int, axis: int) -> None:
+    films = [RANDOM.integers(0, 255, (33, 20, 24), np.uint8) for _ in range(20)]
+    order = range(4) if newest else range(3, -1, -1)
+    stacks = [np.stack([film[k : k + 30] for k in order], axis=axis) for film in films]
+    assert ma.check_data(ma.Trajectories.from_episodes(stacks)) == []

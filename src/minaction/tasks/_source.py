@@ -70,7 +70,8 @@ def read(
         episode: of a table, as are the following: the column that says to which episode a row belongs, or several that
             do so together; `episode` or the like if None. If empty, all rows are one episode.
         time: the column with the clock, numbers or dates; `time`, `timestamp` or the like if None.
-        unit: of the clock, such as "ms"; told from the column's name and values if None.
+        unit: of the clock, such as "ms"; told from the column's name and values if None. Of videos, whose clock counts
+            seconds, "frames" counts them instead.
         states: the columns that make a state; all that are left if empty.
         drop: columns to leave out.
         missing: what to do where a value is missing: "refuse" the table, "drop" the row, or "split" the episode there.

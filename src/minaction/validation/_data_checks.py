@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from .._coverage import Coverage, flat
-from .._image_axes import is_image
+from .._image_axes import arrangement, images_of, is_image
 from .._mapped import read_rows, row_blocks
 from ..errors import InputError
 from ..trajectories import Trajectories
@@ -17,7 +17,7 @@ from ..trajectories._ids import GLANCE, are_ids, remembered, some_steps
 from ._bounds import states_repeat
 
 _FEW_STEPS = 200
-_IMAGES = 1_000  # looked at
+_IMAGES, _STEPS_OF_IMAGES = 1_000, 100  # looked at
 _LARGEST = 64  # numbers of a state: of images, single ones mean nothing
 _NEAR = 2.0  # typical steps
 _OVERLAP = 0.1  # of states near one of another episode, or known from one
@@ -30,7 +30,8 @@ def check_data(data: Trajectories) -> list[str]:
     """What looks wrong with recorded episodes, one sentence each; an empty list if nothing does.
 
     Looks for too few states or steps, a clock, a label of episodes or noise among the numbers of a state, numbers that
-    stand for missing values, ids given as one number, images of different ranges, and episodes that share no states.
+    stand for missing values, ids given as one number, images of different ranges or with a fourth channel, and episodes
+    that share no states.
     Some of this may be intended: a world can have only one direction.
 
     Args:
@@ -56,8 +57,29 @@ def check_data(data: Trajectories) -> list[str]:
 
 
 def _odd_images(data: Trajectories) -> list[str]:
+    """What is unusual about images."""
+    return [*_other_ranges(data), *_fourth_channel(data)] if is_image(data.state_shape) else []
+
+
+def _fourth_channel(data: Trajectories) -> list[str]:
+    """Whether images may have transparency beside three colours, rather than being the last four frames stacked."""
+    if arrangement(data.state_shape)[1][2] != 4 or len(data.state_shape) != 3:
+        return []
+    rows = np.arange(min(_STEPS_OF_IMAGES, data.num_states - 1))
+    rows = rows[~np.isin(rows, data.offsets[1:] - 1)]
+    before, after = (images_of(read_rows(data.states, at)) for at in (rows, rows + 1))
+    older_first, newer_first = after[..., :3] == before[..., 1:], after[..., 1:] == before[..., :3]
+    if len(rows) and (older_first.all() or newer_first.all()):
+        return []
+    return [
+        "the images have four channels, and the fourth counts as much as a colour: if it is depth or another camera, "
+        "that is right; if it is transparency, leave it out (images[..., :3])"
+    ]
+
+
+def _other_ranges(data: Trajectories) -> list[str]:
     """Whether most images of floating-point numbers lie from 0 to 1, or -1 to 1, and others do not."""
-    if data.states.dtype.kind != "f" or not is_image(data.state_shape):
+    if data.states.dtype.kind != "f":
         return []
     rows = np.sort(np.random.default_rng(0).permutation(data.num_states)[:_IMAGES])
     largest = np.abs(flat(read_rows(data.states, rows))).max(axis=1)
@@ -142,7 +164,7 @@ def refuse_ids(data: Trajectories) -> None:
 
 
 def refuse_or_warn(data: Trajectories) -> None:
-    """`refuse_ids`, and a warning of images of different ranges: what a person should know who looks at no report."""
+    """`refuse_ids`, and a warning of odd images: what a person should know who looks at no report."""
     refuse_ids(data)
     for sentence in _odd_images(data):
         warnings.warn(f"{sentence}.", stacklevel=3)

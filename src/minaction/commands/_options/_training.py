@@ -21,7 +21,8 @@ class Table:
     time: str | None = None
     """The column with the clock, numbers or dates; `time`, `timestamp` or the like by default."""
     unit: str | None = None
-    """The unit of the clock, such as s or ms; inferred from the column by default."""
+    """The unit of the clock, such as s or ms; inferred from the column by default. Of videos: s by default, or
+    frames, to count them instead."""
     states: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
     """The columns that form a state; all remaining ones by default."""
     drop: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()

@@ -19,7 +19,7 @@ from ._checks import list_names
 from ._columns import Column, Missing, Roles
 from ._layouts import offsets_from_ids
 
-_STEPS = ("step", "timestep", "steps", "frame", "frame_index")
+_STEPS = ("step", "timestep", "steps", "frame", "frames", "frame_index")
 _WORDS = {
     "ns": "nanos nanosecond nanoseconds nsec",
     "us": "µs micros microsecond microseconds usec",
@@ -270,10 +270,15 @@ def _kept(
     return rows, np.concatenate([[0], np.flatnonzero(begins) + 1, [len(rows)]])
 
 
+def as_unit(given: str) -> str:
+    """A unit that a person names, as it is written everywhere: "ms" for milliseconds, "" for steps."""
+    return "" if given in _STEPS else _UNITS.get(given, given)
+
+
 def _unit(time: Column, given: str | None) -> str:
     """The unit of a clock. Plain numbers of which nothing is known are seconds, as in the logs of ROS and LeRobot."""
     if given is not None:
-        return "" if given in _STEPS else _UNITS.get(given, given)
+        return as_unit(given)
     plain = time.name.strip().lower()
     if time.dates:
         return "s"

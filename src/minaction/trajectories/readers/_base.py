@@ -74,7 +74,7 @@ class Reader(ABC):
 
 
 class ImageReader(Reader):
-    """A reader of pictures, which can give them another size."""
+    """A reader of pictures, which can give them another size, and count them instead of reading their clock."""
 
     mappable = True
 
@@ -86,8 +86,12 @@ class ImageReader(Reader):
         keep_actions: bool = False,
         memory_map: bool = False,
         resize: tuple[int, int] | None = None,
+        unit: str | None = None,
     ) -> Trajectories:
-        """The frames at `path`, with the height and width `resize`, or as recorded if None."""
+        """The frames at `path`, with the height and width `resize`, or as recorded if None.
+
+        Where they have a clock, `unit` is that of time: seconds if None, "frames" to count them instead.
+        """
 
 
 class TableReader(Reader):

@@ -30,7 +30,8 @@ class TableOptions:
         episode: the column that says to which episode a row belongs, or several that do so together, such as robot and
             run; `episode` or the like if None. If empty, all rows are one episode.
         time: the column with the clock, numbers or dates; `time`, `timestamp` or the like if None.
-        unit: of the clock, such as "s" or "ms"; told from the column's name and values if None ("" for steps).
+        unit: of the clock, such as "s" or "ms"; told from the column's name and values if None ("" for steps). Of
+            videos, "frames" counts them instead of seconds.
         states: the columns that make a state; all that are left if empty.
         drop: columns to leave out.
         missing: what to do where a value is missing: refuse the table, drop the row, or split the episode there.

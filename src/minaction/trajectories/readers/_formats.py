@@ -164,8 +164,9 @@ class Video(ImageReader):
         keep_actions: bool = False,
         memory_map: bool = False,
         resize: tuple[int, int] | None = None,
+        unit: str | None = None,
     ) -> Trajectories:
-        return read_video(path, resize, memory_map)
+        return read_video(path, resize, unit, memory_map)
 
 
 class ImageFolder(ImageReader):
@@ -183,8 +184,9 @@ class ImageFolder(ImageReader):
         keep_actions: bool = False,
         memory_map: bool = False,
         resize: tuple[int, int] | None = None,
+        unit: str | None = None,
     ) -> Trajectories:
-        return read_image_folder(path, resize, memory_map)
+        return read_image_folder(path, resize, unit, memory_map)
 
 
 FORMATS: tuple[Reader, ...] = (

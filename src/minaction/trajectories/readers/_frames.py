@@ -22,24 +22,29 @@ from ._checks import naming
 
 Size = tuple[int, int]
 """Height and width."""
+Frame = tuple[np.ndarray, float | None]
+"""The pixels, uint8, and the time in seconds at which they are shown, where the file has one."""
 
 _HELD_BYTES = 2 << 30  # more stay in the file
-_VERSION = 1  # of what is kept; raised when the same files would be decoded otherwise
+_VERSION = 2  # of what is kept; raised when the same files would be decoded otherwise
+_TICK = 0.01  # seconds: the coarsest clock of a common format, that of GIF, to which times are rounded
 
 
 def decoded(
     path: Path,
     episodes: Sequence[Sequence[Path]],
-    frames: Callable[[Path, Size | None], Iterator[np.ndarray]],
+    frames: Callable[[Path, Size | None], Iterator[Frame]],
     resize: Size | None,
     memory_map: bool,
 ) -> Trajectories:
     """The frames of all files, each of `episodes` being some files that follow each other.
 
+    They have times, in seconds, if every frame has one and times increase in every episode.
+
     Args:
         path: what the data set is called.
         episodes: the files of every episode.
-        frames: the frames of a file, uint8 of one shape.
+        frames: the frames of a file, all of one shape.
         resize: the height and width to give them; as recorded if None.
         memory_map: whether to leave frames in the file that take little memory.
     """
@@ -55,12 +60,13 @@ def decoded(
 def _keep(
     path: Path,
     episodes: Sequence[Sequence[Path]],
-    frames: Callable[[Path, Size | None], Iterator[np.ndarray]],
+    frames: Callable[[Path, Size | None], Iterator[Frame]],
     resize: Size | None,
     kept: Path,
 ) -> None:
     """Write frame by frame to one file, and from it all to `kept`."""
-    total, done, lengths = sum(map(len, episodes)), 0, []
+    total, done = sum(map(len, episodes)), 0
+    times: list[list[float | None]] = []  # one for each frame
     first: tuple[Path, np.ndarray] | None = None
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -70,31 +76,53 @@ def _keep(
             counting_progress(f"reading {path}") as progress,
         ):
             for files in episodes:
-                length = 0
+                times.append([])
                 for file in files:
-                    for frame in frames(file, resize):
+                    for frame, time in frames(file, resize):
                         first = first or (file, frame)
                         _check_alike(*first, file, frame)
                         out.write(np.ascontiguousarray(frame).data)
-                        length += 1
+                        times[-1].append(time)
                     done += 1
                     progress(done, total)
-                    if first is not None and length <= 1:
+                    if first is not None and len(times[-1]) <= 1:
                         _check_room(kept.parent, first[1].nbytes * (total - done))
-                lengths.append(length)
             out.flush()
             if first is None:
                 raise InputError("There is no frame in it; record at least two.")
-            if max(lengths) < 2:
+            if max(map(len, times)) < 2:
                 raise InputError("Every episode has a single frame, so there is no transition; record at least two.")
             states = np.memmap(Path(folder) / "frames", np.uint8, "r").reshape(-1, *first[1].shape)
-            offsets = np.concatenate([[0], np.cumsum([length for length in lengths if length])])
-            write_tensors(kept, "trajectories", {"states": states, "offsets": offsets}, {"made": {"from": str(path)}})
+            offsets = np.concatenate([[0], np.cumsum([len(episode) for episode in times if episode])])
+            clock = _clock(times)
+            timed, unit = ({}, "") if clock is None else ({"times": clock}, "s")
+            header = {"made": {"from": str(path)}, "time_unit": unit}
+            write_tensors(kept, "trajectories", {"states": states, "offsets": offsets, **timed}, header)
     except OSError as error:
         raise InputError(
             f"The frames cannot be kept in {kept.parent} ({error.strerror or error}); make room there, or let "
             "XDG_CACHE_HOME name another folder."
         ) from error
+
+
+def _clock(times: Sequence[Sequence[float | None]]) -> np.ndarray | None:
+    """The times of all frames one after the other; None where one has none, or shows up before the one before it."""
+    episodes = [np.array(episode, np.float64) for episode in times]  # None becomes NaN, which does not increase
+    if not all(np.isfinite(episode).all() and (np.diff(episode) > 0).all() for episode in episodes):
+        return None
+    return np.concatenate([_evened(episode) for episode in episodes])
+
+
+def _evened(times: np.ndarray) -> np.ndarray:
+    """Times of a constant rate that were rounded to the clock of a format, as they were before: the same step each.
+
+    Matroska's clock counts milliseconds, GIF's hundredths of a second: at 30 frames a second, steps of 30 and of 40 ms.
+    The shortest of several ways would be made of short steps.
+    """
+    if len(times) < 2:
+        return times
+    even, step = np.linspace(times[0], times[-1], len(times), retstep=True)
+    return even if np.abs(even - times).max() <= min(1.001 * _TICK, step / 2) else times
 
 
 def _check_alike(first_file: Path, first: np.ndarray, file: Path, frame: np.ndarray) -> None:

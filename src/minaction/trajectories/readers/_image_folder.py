@@ -10,8 +10,9 @@ import numpy as np
 
 from ...errors import InputError
 from .._dataset import Trajectories
+from ._assembly import as_unit
 from ._checks import parsing
-from ._frames import Size, decoded
+from ._frames import Frame, Size, decoded
 from ._order import by_number
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
@@ -23,8 +24,10 @@ def is_image_folder(path: Path) -> bool:
     return path.is_dir() and bool(_pictures(path) or any(_pictures(folder) for folder in _folders(path)))
 
 
-def read_image_folder(path: Path, resize: Size | None, memory_map: bool) -> Trajectories:
+def read_image_folder(path: Path, resize: Size | None, unit: str | None, memory_map: bool) -> Trajectories:
     """The pictures as frames, in the order of the numbers in their names, RGB or grey."""
+    if unit is not None and as_unit(unit):
+        raise InputError(f"{path} holds pictures, which are counted in steps and have no clock; leave out --unit.")
     here, folders = _pictures(path), [pictures for folder in _folders(path) if (pictures := _pictures(folder))]
     if here and folders:
         raise InputError(
@@ -33,9 +36,9 @@ def read_image_folder(path: Path, resize: Size | None, memory_map: bool) -> Traj
     return decoded(path, [here] if here else folders, frames_of, resize, memory_map)
 
 
-def frames_of(file: Path, resize: Size | None) -> Iterator[np.ndarray]:
+def frames_of(file: Path, resize: Size | None) -> Iterator[Frame]:
     """The picture in a file, RGB or grey, as the only frame."""
-    yield frame_of(file, str(file), resize)
+    yield frame_of(file, str(file), resize), None
 
 
 def frame_of(content: Path | BinaryIO, named: str, resize: Size | None) -> np.ndarray:

@@ -18,13 +18,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..._files import check_regular
 from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories
 from . import _video
-from ._frames import Size, decoded
+from ._frames import Frame, Size, decoded
 from ._image_folder import frame_of
 from ._parquet import open_files, read_columns
 
@@ -72,7 +70,7 @@ def _refuse_another_order(folder: Path, key: str) -> None:
         raise InputError(f"The videos of {key!r} are not in the order of the episodes; write the data set anew.")
 
 
-def _stored(file: Path, resize: Size | None, *, key: str) -> Iterator[np.ndarray]:
+def _stored(file: Path, resize: Size | None, *, key: str) -> Iterator[Frame]:
     """The pictures in a column of a Parquet file, a struct of bytes and a path."""
     row = 0
     for batch in open_files([file], [key])[0].iter_batches(_ROWS_AT_ONCE, columns=[key]):
@@ -80,5 +78,5 @@ def _stored(file: Path, resize: Size | None, *, key: str) -> Iterator[np.ndarray
             content = cell["bytes"].as_py()
             if content is None:
                 raise InputError(f"Row {row} of {file} has no picture in {key!r}; download the data set again.")
-            yield frame_of(io.BytesIO(content), f"{key} in row {row} of {file}", resize)
+            yield frame_of(io.BytesIO(content), f"{key} in row {row} of {file}", resize), None
             row += 1

@@ -22,7 +22,7 @@ def read_frame(path: Path, number: int | None, size: Size) -> np.ndarray:
     if path.suffix.lower() in pictures.SUFFIXES:
         if number is not None:
             raise InputError(f"{path} is a single picture; leave out the {number} behind it.")
-        return next(pictures.frames_of(path, size))
+        return next(pictures.frames_of(path, size))[0]
     if path.suffix.lower() not in videos.SUFFIXES:
         known = ", ".join((*pictures.SUFFIXES, *videos.SUFFIXES))
         raise InputError(f"{path} is neither a number nor a picture nor a video ({known}).")
@@ -35,4 +35,4 @@ def read_frame(path: Path, number: int | None, size: Size) -> np.ndarray:
     found = next(islice(videos.frames_of(path, size), number, None), None)
     if found is None:
         raise InputError(f"{path} has no frame {number}; frames are counted from 0.")
-    return found
+    return found[0]

@@ -20,9 +20,9 @@ def read_file(
     reader = _reader_for(path)
     if memory_map and not reader.mappable:
         raise InputError(f"{path} cannot be memory-mapped; convert it to .safetensors first.")
-    resize = None if table is None else table.resize
-    if isinstance(reader, ImageReader) and (table is None or table == TableOptions(resize=resize)):
-        return reader.read(path, keep_actions=keep_actions, memory_map=memory_map, resize=resize)
+    resize, unit = (None, None) if table is None else (table.resize, table.unit)
+    if isinstance(reader, ImageReader) and (table is None or table == TableOptions(resize=resize, unit=unit)):
+        return reader.read(path, keep_actions=keep_actions, memory_map=memory_map, resize=resize, unit=unit)
     if resize is not None and not (isinstance(reader, TableReader) and reader.resizes):
         raise InputError(f"{path} cannot be resized, as videos and folders of pictures can; leave it out (--resize).")
     if isinstance(reader, TableReader):

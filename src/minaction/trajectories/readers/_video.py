@@ -1,16 +1,17 @@
-"""Video files: every file is an episode, every frame a state (the extra `video`)."""
+"""Video files: every file is an episode, every frame a state at the time at which it is shown (the extra `video`)."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 
 from ...errors import InputError, MissingExtra
 from .._dataset import Trajectories
+from ._assembly import as_unit
 from ._checks import parsing
-from ._frames import Size, decoded
+from ._frames import Frame, Size, decoded
 from ._order import by_number
 
 SUFFIXES = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".gif")
@@ -26,18 +27,27 @@ def video_files(folder: Path) -> list[Path]:
     return sorted(found, key=by_number)
 
 
-def read_video(path: Path, resize: Size | None, memory_map: bool) -> Trajectories:
-    """The frames of a video, or of all videos in a folder, in RGB."""
+def read_video(path: Path, resize: Size | None, unit: str | None, memory_map: bool) -> Trajectories:
+    """The frames of a video, or of all videos in a folder, in RGB, with their times; `unit` may say to count frames."""
+    counted = "s" if unit is None else as_unit(unit)
+    if counted not in ("", "s"):
+        raise InputError(f"The clock of {path}, a film, counts seconds, not {unit}; leave out --unit, or say frames.")
     try:
         import av  # noqa: F401
     except ImportError:
         raise MissingExtra(f"Reading {path}", "video") from None
-    return decoded(
+    data = decoded(
         path, [[file] for file in (video_files(path) if path.is_dir() else [path])], frames_of, resize, memory_map
     )
+    if data.times is None and counted:
+        without = f"{path} does not say when each frame is shown"
+        if unit is not None:
+            raise InputError(f"{without}; leave out --unit, and frames are counted instead.")
+        warnings.warn(f"{without}, so that frames are counted instead of seconds.", stacklevel=2)
+    return data if counted else replace(data, times=None, time_unit="")
 
 
-def frames_of(file: Path, resize: Size | None) -> Iterator[np.ndarray]:
+def frames_of(file: Path, resize: Size | None) -> Iterator[Frame]:
     """The frames of a video one after the other, in RGB; one that was cut off is refused at its end."""
     import av
     from av.video.reformatter import Interpolation
@@ -50,7 +60,7 @@ def frames_of(file: Path, resize: Size | None) -> Iterator[np.ndarray]:
         stream.thread_type = "AUTO"
         height, width = resize or (None, None)
         for frame in container.decode(stream):
-            yield frame.reformat(width, height, "rgb24", interpolation=Interpolation.AREA).to_ndarray()
+            yield frame.reformat(width, height, "rgb24", interpolation=Interpolation.AREA).to_ndarray(), frame.time
             count, end = count + 1, frame.time or 0.0
         length = (container.duration or 0) / av.time_base
         started = (container.start_time or 0) / av.time_base
