@@ -15,6 +15,7 @@ from ._gaps import bridged_edges, find_gaps
 from ._guesses import Visited, guessed_edges
 from ._moves import absorbing, lent_moves, usual
 from ._nearness import Embedding, Nearness
+from ._noise import STEPS, noisy_inputs, steady_pace
 from ._resolution import choose_resolution
 from ._sample import MAX_ROWS, bounded, episodes
 
@@ -57,14 +58,12 @@ def build(
     before = nearness.place(data.states[some.start])
     shift = nearness.place(data.states[some.end]) - before
     ordinary = usual(shift, some.cost)
-    norm = free_norm(
-        before[ordinary],
-        some.start[ordinary],
-        resolution.steps,
-        shift[ordinary, : nearness.size],
-        some.cost[ordinary],
-        random,
-    )
+    shift = shift[:, : nearness.size]
+    rate = shift / some.cost[:, None]
+    if embedding is None and not repeats and resolution.steps < STEPS:  # beside noise no state would repeat
+        noisy = noisy_inputs(data, nearness)
+        rate[:, noisy] = steady_pace(data, nearness, some, noisy)
+    norm = free_norm(before[ordinary], some.start[ordinary], resolution.steps, shift[ordinary], rate[ordinary], random)
     tick = float(np.median(some.cost))
 
     most = max_nodes or (NODES if norm is None else FREE_NODES)

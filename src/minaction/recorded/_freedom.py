@@ -41,13 +41,16 @@ class Norm:
 
 
 def free_norm(
-    places: np.ndarray, rows: np.ndarray, steps: int, shift: np.ndarray, cost: np.ndarray, random: np.random.Generator
+    places: np.ndarray, rows: np.ndarray, steps: int, shift: np.ndarray, rate: np.ndarray, random: np.random.Generator
 ) -> Norm | None:
-    """The norm of a world where moves (from `places`, recorded at `rows`, by `shift`) go every way, else None."""
+    """The norm of a world where moves (from `places`, recorded at `rows`, by `shift`) go every way, else None.
+
+    `rate` is the pace of each move, (m, k).
+    """
     if len(shift) < 2:
         return None
     some = np.sort(random.choice(len(shift), min(len(shift), _SAMPLE), replace=False))
-    shift, rate = shift[some], shift[some] / cost[some, None]
+    shift, rate = shift[some], rate[some]
     pairs = other_times(places[some], rows[some], steps, np.arange(len(some)))
     differ = ((shift[pairs.here] - shift[pairs.there]) ** 2).mean(axis=0)
     if len(pairs.here) == 0 or (differ < FREE * 2 * (shift**2).mean(axis=0)).any():
