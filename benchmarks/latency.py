@@ -2,23 +2,30 @@
 
 One query (one state, one goal), 100 thousand pairs, all pairs of 5,000 states with 5,000, and the ten nearest among a
 million, for a model of the default objective; one query and the pairs for others. Runtimes take turns in one process,
-so that noise meets all alike. The browser, whose arithmetic is that of a plain script, is asked about fewer pairs.
+so that noise meets all alike. It takes some twenty minutes, most of them the browser's, and says where it is.
 """
 
 from __future__ import annotations
 
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import tyro
+from rich.console import Console
 
 from . import result
-from .runtimes import Ask, Runtime, runtimes
+from .runtimes import Runtime, runtimes
+
+TURN = 50  # queries of one runtime before it is the next one's turn
+IMPORT = "import time; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
 
 
 @dataclass(frozen=True)
@@ -28,14 +35,12 @@ class Options:
     queries: int = 500
     """Single queries of each runtime, in turns of 50."""
     pairs: int = 100_000
-    browser_pairs: int = 2_000
-    """How many of them the browser is asked about."""
     states: int = 5_000
     """All pairs of so many states with as many goals."""
     candidates: int = 1_000_000
     """Among which the ten nearest are found."""
     repeats: int = 2
-    """How often all pairs and candidates are asked about."""
+    """How often all but single queries are asked."""
     out: Path | None = None
     """A JSON file to write the findings to."""
 
@@ -63,47 +68,40 @@ def models() -> dict[str, Any]:
     }
 
 
-def seconds(ask: Ask, count: int, *given: Any) -> list[float]:
-    """Of each of `count` calls."""
-    taken = []
-    for _ in range(count):
-        start = time.perf_counter()
-        ask(*given)
-        taken.append(time.perf_counter() - start)
-    return taken
-
-
-def timed(name: str, runtime: Runtime, count: int, states: Any, goals: Any) -> list[float]:
-    """Of distances pair by pair; the browser times itself."""
-    if name == "browser":
-        return runtime.distance(states, goals, count)
-    return seconds(runtime.distance, count, states, goals)
-
-
-def measure(asked: dict[str, Runtime], options: Options, everything: bool) -> dict[str, Any]:
+def measure(
+    asked: dict[str, Runtime], options: Options, everything: bool, tell: Callable[[str], None]
+) -> dict[str, Any]:
     """What each runtime took, in seconds, call by call."""
     import numpy as np
 
     random = np.random.default_rng(1)
     states, goals = (random.normal(size=(options.pairs, 2)).astype(np.float32) for _ in range(2))
-    found: dict[str, Any] = {name: {"one query": [], "pairs": []} for name in asked}
-    for _ in range(max(1, options.queries // 50)):
+    one, few = (states[:1], goals[:1]), (states[: options.states], goals[: options.states])
+    found: dict[str, Any] = {name: {"one query": []} for name in asked}
+    for _ in range(max(1, options.queries // TURN)):
         for name, runtime in asked.items():
-            timed(name, runtime, 5, states[:1], goals[:1])  # the caches are its own again
-            found[name]["one query"] += timed(name, runtime, min(50, options.queries), states[:1], goals[:1])
-    asked["JAX"].distance(states, goals)  # compiles; the others have nothing to prepare
-    for name, runtime in asked.items():
-        count = options.browser_pairs if name == "browser" else options.pairs
-        found[name]["pairs asked"] = count
-        found[name]["pairs"] = timed(name, runtime, options.repeats, states[:count], goals[:count])
+            for _ in range(5):  # the caches are its own again
+                runtime.seconds("distance", *one)
+            found[name]["one query"] += [runtime.seconds("distance", *one) for _ in range(TURN)]
+    tell("one query in every runtime")
+    questions: dict[str, tuple[str, Any]] = {"pairs": ("distance", (states, goals))}
     if everything:
         candidates = random.normal(size=(options.candidates, 2)).astype(np.float32)
-        few = slice(0, options.states)
+        questions |= {"all pairs": ("pairwise", few), "nearest": ("nearest", (states[0], candidates, 10))}
+    for kind, (question, given) in questions.items():
+        asked["JAX"].seconds(question, *given)  # compiles; the others have nothing to prepare
         for name, runtime in asked.items():
-            if runtime.pairwise is not None and runtime.nearest is not None:
-                found[name]["all pairs"] = seconds(runtime.pairwise, options.repeats, states[few], goals[few])
-                found[name]["nearest"] = seconds(runtime.nearest, options.repeats, states[0], candidates, 10)
+            found[name][kind] = [runtime.seconds(question, *given) for _ in range(options.repeats)]
+            tell(f"{name}, {kind}: {min(found[name][kind]):.2f} s")
     return found
+
+
+def import_seconds(modules: str) -> float:
+    """The least of ten fresh processes; bytecode is kept, as that of an installed package is."""
+    command = [sys.executable, "-c", IMPORT.format(modules)]
+    with tempfile.TemporaryDirectory() as folder:
+        kept = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": folder}
+        return min(float(subprocess.run(command, capture_output=True, check=True, env=kept).stdout) for _ in range(10))
 
 
 def main(options: Options) -> dict[str, Any]:
@@ -112,29 +110,35 @@ def main(options: Options) -> dict[str, Any]:
 
     result.warn_if_busy()
     settings = {name: getattr(options, name) for name in ("queries", "pairs", "states", "candidates", "repeats")}
-    findings: dict[str, Any] = {"load_average": os.getloadavg(), **settings, "models": {}}
-    rows = []
+    imports = {name: import_seconds(name) for name in ("minaction.runtimes.numpy", "numpy, safetensors")}
+    findings: dict[str, Any] = {"load_average": os.getloadavg(), **settings, "import_seconds": imports, "models": {}}
+    rows, console = [], Console()
     for number, (model_name, model) in enumerate(models().items()):
-        with tempfile.TemporaryDirectory() as folder, runtimes(model, Path(folder)) as asked:
-            found = measure(asked, options, everything=number == 0)
+        console = Console()
+        with (
+            console.status(model_name),
+            tempfile.TemporaryDirectory() as folder,
+            runtimes(model, Path(folder)) as asked,
+        ):
+            found = measure(asked, options, number == 0, partial(console.print, model_name, sep=", "))
         for name, taken in found.items():
             queries = taken.pop("one query")
             taken["one query, median, us"] = 1e6 * statistics.median(queries)
             taken["one query, 95th percentile, us"] = 1e6 * float(np.quantile(queries, 0.95))
-            large = [f"{min(taken[kind]):.2f}" if kind in taken else "" for kind in ("all pairs", "nearest")]
-            rate = taken["pairs asked"] / min(taken["pairs"])
-            rows.append((model_name, name, f"{taken['one query, median, us']:.0f}", f"{rate:,.0f}", *large))
+            large = [f"{min(taken[kind]):.2f}" if kind in taken else "" for kind in ("pairs", "all pairs", "nearest")]
+            rows.append((model_name, name, f"{taken['one query, median, us']:.0f}", *large))
         findings["models"][model_name] = found
         result.write(options.out, findings)  # after every model, because all of them take minutes
     columns = (
         "model",
         "runtime",
         "one query, us",
-        f"pairs/s ({options.pairs:,})",
+        f"{options.pairs:,} pairs, s",
         f"{options.states:,} x {options.states:,}, s",
         f"nearest of {options.candidates:,}, s",
     )
     result.show("Latency and throughput of a distance", columns, rows)
+    print(f"Importing the NumPy runtime: {imports['minaction.runtimes.numpy']:.3f} s")
     return findings
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -11,17 +13,27 @@ from typing import Any
 
 import numpy as np
 
-Ask = Callable[..., Any]
-_NUMBERS_AT_ONCE = 1 << 24  # in a block of pairs
+Ask = Callable[..., np.ndarray]
+_NUMBERS_AT_ONCE, _ROWS_AT_ONCE = 1 << 20, 1 << 13  # in a block of pairs; states that are embedded together
+_IN_THE_PAGE = Path(__file__).with_name("in_the_page.js")
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """What is timed; None where a runtime has no such thing."""
+    """What is timed."""
 
     distance: Ask
-    pairwise: Ask | None = None
-    nearest: Ask | None = None
+    """Of states and goals, pair by pair."""
+    pairwise: Ask
+    """Of all states and all goals."""
+    nearest: Ask
+    """The indices of the k of many states that are soonest reached from one, in any order."""
+
+    def seconds(self, question: str, *given: Any) -> float:
+        """How long one of these takes."""
+        start = time.perf_counter()
+        getattr(self, question)(*given)
+        return time.perf_counter() - start
 
 
 @contextmanager
@@ -33,8 +45,10 @@ def runtimes(model: Any, folder: Path) -> Iterator[dict[str, Runtime]]:
     model.save(path)
     loaded = alone.load(path)
     found = {
-        "NumPy": Runtime(loaded.distance, loaded.pairwise, loaded.nearest),
-        "JAX": Runtime(lambda s, g: np.asarray(model.distance(s, g)), model.pairwise, model.nearest),
+        "NumPy": Runtime(loaded.distance, loaded.pairwise, lambda *given: loaded.nearest(*given)[0]),
+        "JAX": Runtime(
+            lambda *given: np.asarray(model.distance(*given)), model.pairwise, lambda *given: model.nearest(*given)[0]
+        ),
     }
     with ExitStack() as stack:
         for name, make in (("ONNX Runtime", _onnx), ("PyTorch", _torch), ("browser", _browser)):
@@ -44,28 +58,25 @@ def runtimes(model: Any, folder: Path) -> Iterator[dict[str, Runtime]]:
 
 
 def _in_blocks(distance: Ask, embed: Ask, measure: Ask) -> Runtime:
-    """All pairs and nearest states for a runtime that embeds rows and measures pairs of embeddings."""
+    """All pairs and nearest states for a runtime that embeds rows and measures one embedding against many."""
 
-    def pairwise(states: Any, goals: Any) -> Any:
-        return _all_pairs(_embedded(states), _embedded(goals))
+    def pairwise(states: Any, goals: Any) -> np.ndarray:
+        x, y = (np.concatenate([embed(block) for block in _blocks(side, _ROWS_AT_ONCE)]) for side in (states, goals))
+        return np.stack([measured(row, y) for row in x])
 
-    def nearest(state: Any, states: Any, k: int) -> Any:
-        found = _all_pairs(embed(state[None]), _embedded(states))[0]
+    def nearest(state: Any, states: Any, k: int) -> np.ndarray:
+        (x,) = embed(state[None])
+        found = np.concatenate([measured(x, embed(block)) for block in _blocks(states, _ROWS_AT_ONCE)])
         return np.argpartition(found, k)[:k]
 
-    def _embedded(states: Any) -> Any:
-        return np.concatenate([embed(states[start : start + 8192]) for start in range(0, len(states), 8192)])
-
-    def _all_pairs(x: Any, y: Any) -> Any:
-        width = max(1, _NUMBERS_AT_ONCE // x.shape[-1])
-        found = np.empty((len(x), len(y)), np.float32)
-        for row in range(len(x)):
-            for start in range(0, len(y), width):
-                block = y[start : start + width]
-                found[row, start : start + width] = measure(np.broadcast_to(x[row], block.shape), block)
-        return found
+    def measured(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.concatenate([measure(x, block) for block in _blocks(y, max(1, _NUMBERS_AT_ONCE // len(x)))])
 
     return Runtime(distance, pairwise, nearest)
+
+
+def _blocks(rows: np.ndarray, size: int) -> Iterator[np.ndarray]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _onnx(model: Any, path: Path, stack: ExitStack) -> Runtime:
@@ -79,7 +90,7 @@ def _onnx(model: Any, path: Path, stack: ExitStack) -> Runtime:
     return _in_blocks(
         lambda s, g: whole.run(None, {"states": s, "goals": g})[0],
         lambda s: encoder.run(None, {"states": s})[0],
-        lambda x, y: quasimetric.run(None, {"x": np.ascontiguousarray(x), "y": y})[0],
+        lambda x, y: quasimetric.run(None, {"x": np.tile(x, (len(y), 1)), "y": y})[0],
     )
 
 
@@ -90,18 +101,27 @@ def _torch(model: Any, path: Path, stack: ExitStack) -> Runtime:
 
     module = load(path)
 
-    def plainly(ask: Ask) -> Ask:
-        def answer(*given: Any) -> Any:
+    def plainly(ask: Callable[..., Any]) -> Ask:
+        def answer(*given: Any) -> np.ndarray:
             with torch.inference_mode():
-                return ask(*(torch.from_numpy(np.ascontiguousarray(one)) for one in given)).numpy()
+                return ask(*map(torch.from_numpy, given)).numpy()
 
         return answer
 
     return _in_blocks(plainly(module), plainly(module.embed), plainly(module.measure))
 
 
+@dataclass(frozen=True)
+class _Page(Runtime):
+    """Times itself: what it costs to reach a page from Python is nobody's concern."""
+
+    evaluate: Callable[..., Any]
+
+    def seconds(self, question: str, *given: Any) -> float:
+        return self.evaluate("([question, ...given]) => seconds(question, given)", _sent(question, *given))
+
+
 def _browser(model: Any, path: Path, stack: ExitStack) -> Runtime:
-    """Times are those of the page itself: what it costs to reach a page from Python is nobody's concern."""
     from playwright.sync_api import sync_playwright
 
     from minaction.runtimes._file import read
@@ -112,15 +132,24 @@ def _browser(model: Any, path: Path, stack: ExitStack) -> Runtime:
     browser = driver.chromium.launch(executable_path=chromium, args=["--headless", "--no-sandbox"])
     stack.callback(browser.close)
     page = browser.new_page()
-    page.add_script_tag(path=str(SCRIPT))
+    for script in (SCRIPT, _IN_THE_PAGE):
+        page.add_script_tag(path=str(script))
     page.evaluate("(described) => { window.model = new Model(described) }", describe(read(path)))
-    ask = """([states, goals, times]) => Array.from({ length: times }, () => {
-        const began = performance.now();
-        model.distance(states, goals);
-        return (performance.now() - began) / 1000;
-    })"""
 
-    def seconds(states: Any, goals: Any, times: int) -> list[float]:
-        return page.evaluate(ask, [states.tolist(), goals.tolist(), times])
+    def asking(question: str) -> Ask:
+        ask = "([question, ...given]) => answer(question, given)"
+        return lambda *given: np.array(page.evaluate(ask, _sent(question, *given)))
 
-    return Runtime(seconds)
+    def pairwise(states: Any, goals: Any) -> np.ndarray:
+        return asking("pairwise")(states, goals).reshape(len(states), len(goals))
+
+    return _Page(asking("distance"), pairwise, asking("nearest"), page.evaluate)
+
+
+def _sent(*given: Any) -> list[Any]:
+    """States as text, because a million lists would take a browser minutes to be given."""
+
+    def sent(one: np.ndarray) -> dict[str, Any]:
+        return {"size": one.shape[-1], "text": base64.b64encode(one.tobytes()).decode()}
+
+    return [sent(one) if isinstance(one, np.ndarray) else one for one in given]

@@ -21,6 +21,7 @@ from benchmarks import (
 )
 from benchmarks.contender import Advance, Contender, Round
 from benchmarks.data import random_walks
+from benchmarks.runtimes import runtimes
 
 from minaction.encoders import ImageEncoder, input_statistics
 from minaction.objectives import OBJECTIVES, EpisodeTable, MadDist
@@ -152,12 +153,27 @@ def test_a_suite_that_fails_ends_its_benchmark_in_its_own_words(capfd: pytest.Ca
 @pytest.mark.slow
 def test_latency_is_measured_in_every_runtime(tmp_path: Path) -> None:
     out = tmp_path / "latency.json"
-    latency.main(latency.Options(10, 40, 40, 20, 300, 1, out))
-    found = json.loads(out.read_text())["models"]["default (PathDist)"]
-    assert {"NumPy", "JAX"} <= set(found)
-    for name, taken in found.items():
+    latency.main(latency.Options(queries=50, pairs=40, states=20, candidates=300, repeats=1, out=out))
+    found = json.loads(out.read_text())
+    assert found["import_seconds"]["minaction.runtimes.numpy"] > 0
+    everything = found["models"]["default (PathDist)"]
+    assert {"NumPy", "JAX", "browser"} <= set(everything)
+    for taken in everything.values():
         assert taken["one query, median, us"] > 0
-        assert name == "browser" or min(*taken["all pairs"], *taken["nearest"]) > 0
+        assert min(*taken["pairs"], *taken["all pairs"], *taken["nearest"]) > 0
+
+
+def test_what_is_timed_are_the_same_answers_in_every_runtime(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    states, goals = random.normal(size=(300, 2)).astype(np.float32), random.normal(size=(9000, 2)).astype(np.float32)
+    model = latency.models()["256-256-64, simple"]
+    with runtimes(model, tmp_path) as asked:
+        for runtime in asked.values():
+            expected = model.distance(states, goals[:300])
+            np.testing.assert_allclose(runtime.distance(states, goals[:300]), expected, rtol=1e-4, atol=1e-5)
+            expected = model.pairwise(states[:5], goals[:300])
+            np.testing.assert_allclose(runtime.pairwise(states[:5], goals[:300]), expected, rtol=1e-4, atol=1e-5)
+            assert set(runtime.nearest(states[0], goals, 10)) == set(model.nearest(states[0], goals, 10)[0])
 
 
 def line(what: str, seconds: float, **more: float) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 import struct
-from pathlib import Path
 from typing import Any
 
 NO_CHECKSUM = "0" * 32
@@ -14,10 +13,12 @@ KEY = b'"checksum": "'
 
 def digest() -> Any:
     """What is fed with a file's bytes and gives their checksum."""
+    import hashlib  # here, because it brings OpenSSL along, a tenth of what a runtime without JAX takes to import
+
     return hashlib.blake2b(digest_size=len(NO_CHECKSUM) // 2)
 
 
-def is_as_written(path: str | Path) -> bool:
+def is_as_written(path: str | os.PathLike[str]) -> bool:
     """Whether no bit has changed since a safetensors file was written; one without a checksum is let pass."""
     with open(path, "rb") as file:
         length = file.read(8)

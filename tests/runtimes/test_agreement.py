@@ -137,3 +137,11 @@ def test_intervals_of_components_of_any_size(size: int, runtime: Any, tmp_path: 
     model, states, goals = model_of(case, IQE(size)), states_of(case, 100, 1)[20:], states_of(case, 100, 2)[20:]
     embeddings = np.concatenate([model.embed(states), model.embed(goals)], axis=-1)
     agree(runtime(model, tmp_path)(states, goals), np.asarray(model.distance(states, goals)), embeddings)
+
+
+def test_a_page_measures_one_state_against_all_others(with_browser: Calculator, tmp_path: Path) -> None:
+    model, states, goals, _, embeddings = asked_in_jax("selu", "iqe")
+    distance = with_browser(model, tmp_path)
+    for here, there in ((states[30:31], goals), (states, goals[30:31])):
+        agree(distance(here, there), np.asarray(model.distance(here, there)), embeddings)
+    assert distance(states[:1], goals[:0]).shape == (0,)

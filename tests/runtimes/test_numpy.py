@@ -141,6 +141,19 @@ def test_nothing_heavy_is_imported() -> None:
     ]
 
 
+def test_its_import_takes_little_longer_than_that_of_numpy(tmp_path: Path) -> None:
+    """In time of a core, which other processes do not lengthen much; with bytecode kept, as of an installed package."""
+    kept = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    code = "import time; start = time.process_time(); import {}; print(time.process_time() - start)"
+    taken: dict[str, list[float]] = {"numpy, safetensors": [], "minaction.runtimes.numpy": []}
+    for _ in range(6):  # in turns, so that noise meets both alike; the first writes the bytecode
+        for modules, seconds in taken.items():
+            command = [sys.executable, "-c", code.format(modules)]
+            seconds.append(float(subprocess.run(command, capture_output=True, check=True, env=kept).stdout))
+    alone, ours = map(min, taken.values())
+    assert ours < 1.4 * alone, taken
+
+
 def test_an_environment_with_numpy_and_safetensors_alone_answers(path: Path, tmp_path: Path) -> None:
     """A fresh environment; what is installed in it is copied, because tests do not reach the network."""
     fresh = tmp_path / "fresh"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ class StoredAgent:
         return int(np.argmax(output)) if self.choices else np.clip(output, self.low, self.high)
 
 
-def read_agent(path: str | Path) -> StoredAgent:
+def read_agent(path: str | os.PathLike[str]) -> StoredAgent:
     """The agent in `path`."""
     tensors, header = read_file(path, "agent")
     with fitting(path):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,18 +39,18 @@ class Stored:
     """How long one of the steps takes that the network measures in."""
 
 
-def read(path: str | Path) -> Stored:
+def read(path: str | os.PathLike[str]) -> Stored:
     """The model in `path`; what its header says beyond what a runtime needs is ignored."""
-    if Path(path).is_dir():
-        path = Path(path) / "model.safetensors"  # as `DistanceModel.save` writes a folder
+    if os.path.isdir(path):
+        path = os.path.join(path, "model.safetensors")  # as `DistanceModel.save` writes a folder
     tensors, header = read_file(path, "model")
     with fitting(path):
         return stored_model(tensors, header)
 
 
-def read_file(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read_file(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays and the header of a file that holds a `kind`, a model or an agent."""
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise InputError(
             f"There is no file {path}; give the file of {_LOADED_BY[kind][0]}, such as {kind}.safetensors."
         )
@@ -88,7 +88,7 @@ def stored_model(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
 
 
 @contextlib.contextmanager
-def fitting(path: str | Path) -> Iterator[None]:
+def fitting(path: str | os.PathLike[str]) -> Iterator[None]:
     """Refuse a file whose header and weights do not fit each other, where building a model of them would break off."""
     try:
         yield

@@ -13,8 +13,8 @@ For a robot, a server or a notebook without JAX: `pip install --no-deps minactio
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +33,7 @@ _PIXELS_AT_ONCE = 1 << 21  # of images; each becomes some dozen numbers on the w
 _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
-def load(path: str | Path) -> NumpyModel:
+def load(path: str | os.PathLike[str]) -> NumpyModel:
     """Read a model file that `DistanceModel.save` or `minaction train` wrote."""
     stored = read(path)
     with fitting(path):
@@ -42,7 +42,7 @@ def load(path: str | Path) -> NumpyModel:
     return model
 
 
-def load_agent(path: str | Path) -> NumpyAgent:
+def load_agent(path: str | os.PathLike[str]) -> NumpyAgent:
     """Read an agent file that `Agent.save` or `minaction agent train` wrote.
 
     >>> import minaction as ma

@@ -4,11 +4,43 @@
 const lengthOf = (shape) => shape.reduce((product, size) => product * size, 1);
 const array = (shape, values = new Float32Array(lengthOf(shape))) => ({ shape, values });
 const width = ({ shape }) => (shape.length ? shape[shape.length - 1] : 1);
+const BLOCK_ROWS = 256; // that are embedded or measured at once: what lies between stays in a cache
+const SELU_SCALE = 1.0507009873554805, SELU_ALPHA = 1.6732632423543772;
+
+// Operations by name, on one number and on two. A loop around a switch is several times as fast as one that calls a
+// function which it was given.
+function ofOne(operation, a) {
+  switch (operation) {
+    case "relu": return a === -Infinity ? 0 : (a + Math.abs(a)) / 2; // exact; of `max`, a processor guesses the sign
+    case "selu": return SELU_SCALE * (a > 0 ? a : SELU_ALPHA * Math.expm1(a));
+    case "abs": return Math.abs(a);
+    case "root": return Math.sqrt(a);
+    case "tanh": return Math.tanh(a);
+    case "sigmoid": return 1 / (1 + Math.exp(-a));
+    case "sin": return Math.sin(a);
+    case "cos": return Math.cos(a);
+    case "exp": return Math.exp(a);
+    case "log": return Math.log(a);
+    case "sign": return Math.sign(a);
+    default: return erf(a);
+  }
+}
+
+function ofTwo(operation, a, b) {
+  switch (operation) {
+    case "add": return a + b;
+    case "subtract": return a - b;
+    case "multiply": return a * b;
+    case "divide": return a / b;
+    case "larger": return Math.max(a, b);
+    default: return a; // "first"
+  }
+}
 
 /** Every number by itself. */
-function each(x, change) {
+function each(x, operation) {
   const made = array(x.shape);
-  for (let k = 0; k < made.values.length; k += 1) made.values[k] = change(x.values[k]);
+  for (let k = 0; k < made.values.length; k += 1) made.values[k] = ofOne(operation, x.values[k]);
   return made;
 }
 
@@ -29,7 +61,7 @@ function broadcastShape(x, y) {
 }
 
 /** Pair by pair; axes broadcast as in NumPy. */
-function zip(x, y, combine) {
+function zip(x, y, operation) {
   const made = array(broadcastShape(x, y));
   const { shape, values } = made;
   const [along, across] = [strides(x, shape), strides(y, shape)];
@@ -37,7 +69,9 @@ function zip(x, y, combine) {
   const index = new Array(shape.length).fill(0);
   for (let start = 0, p = 0, q = 0; start < values.length; start += inner) {
     const [a, b] = shape.length ? [along[last], across[last]] : [0, 0];
-    for (let k = 0; k < inner; k += 1) values[start + k] = combine(x.values[p + k * a], y.values[q + k * b]);
+    for (let k = 0; k < inner; k += 1) {
+      values[start + k] = ofTwo(operation, x.values[p + k * a], y.values[q + k * b]);
+    }
     for (let axis = last - 1; axis >= 0; axis -= 1) { // the next row, as an odometer counts
       index[axis] += 1;
       [p, q] = [p + along[axis], q + across[axis]];
@@ -50,30 +84,66 @@ function zip(x, y, combine) {
 }
 
 /** One number for every row of the last axis, which goes or stays with length 1. */
-function reduce(x, keep, start, combine, finish = (value) => value) {
+function reduce(x, keep, find) {
   const size = width(x), lead = x.shape.slice(0, -1);
   const made = array(keep ? [...lead, 1] : lead);
-  for (let row = 0; row < made.values.length; row += 1) {
-    let value = start;
-    for (let k = 0; k < size; k += 1) value = combine(value, x.values[row * size + k]);
-    made.values[row] = finish(value, size);
+  for (let row = 0; row < made.values.length; row += 1) made.values[row] = find(x.values, row * size, (row + 1) * size);
+  return made;
+}
+
+function total(values, start, end) {
+  let sum = 0;
+  for (let k = start; k < end; k += 1) sum += values[k];
+  return sum;
+}
+
+const mean = (values, start, end) => total(values, start, end) / (end - start);
+
+function largest(values, start, end) {
+  let most = -Infinity;
+  for (let k = start; k < end; k += 1) most = Math.max(most, values[k]);
+  return most;
+}
+
+/** The columns of a weight in fours, padded with zeros, row by row, and in the numbers that a browser computes in. */
+function packed({ shape: [size, columns], values }) {
+  const made = new Float64Array(Math.ceil(columns / 4) * 4 * size);
+  for (let k = 0, from = 0; k < size; k += 1) {
+    for (let j = 0; j < columns; j += 1, from += 1) made[((j >> 2) * size + k) * 4 + (j & 3)] = values[from];
   }
   return made;
 }
 
-function matmul(x, y) {
-  const [size, columns] = y.shape, rows = x.values.length / size;
-  const made = array([...x.shape.slice(0, -1), columns]);
-  const sums = new Float64Array(columns);
-  for (let row = 0; row < rows; row += 1) {
-    sums.fill(0);
-    for (let k = 0; k < size; k += 1) {
-      const factor = x.values[row * size + k];
-      if (factor) for (let j = 0, at = k * columns; j < columns; j += 1) sums[j] += factor * y.values[at + j];
+/** Rows by a weight: two rows by four columns at a time, whose eight sums stay in registers. */
+function matmul(x, weight) {
+  const [size, columns] = weight.shape, rows = x.values.length / size;
+  const made = array([...x.shape.slice(0, -1), columns]), given = x.values, out = made.values;
+  const factors = weight.packed ??= packed(weight);
+  for (let j = 0; j < columns; j += 4) {
+    const few = Math.min(4, columns - j);
+    for (let row = 0; row < rows; row += 2) {
+      const below = row + 1 < rows ? size : 0; // the last of an odd number is its own neighbour
+      let a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
+      for (let k = row * size, at = j * size, end = k + size; k < end; k += 1, at += 4) {
+        const u = given[k], v = given[k + below];
+        const p = factors[at], q = factors[at + 1], r = factors[at + 2], s = factors[at + 3];
+        a += u * p; b += u * q; c += u * r; d += u * s;
+        e += v * p; f += v * q; g += v * r; h += v * s;
+      }
+      const place = row * columns + j;
+      write(out, place, few, a, b, c, d);
+      if (below) write(out, place + columns, few, e, f, g, h);
     }
-    made.values.set(sums, row * columns);
   }
   return made;
+}
+
+/** The first `few` of four numbers. */
+function write(out, place, few, a, b, c, d) {
+  out[place] = a;
+  if (few > 1) out[place + 1] = b;
+  if (few > 2) out[place + 2] = c;
+  if (few > 3) out[place + 3] = d;
 }
 
 function transpose(x) {
@@ -105,7 +175,7 @@ function sorted(x) {
 
 /** max(low_j, high_(j - 1)) for every j; the first is low_0. */
 function covered(low, high) {
-  const size = width(high), made = zip(low, high, (value) => value);
+  const size = width(high), made = zip(low, high, "first");
   for (let k = 1; k < made.values.length; k += 1) {
     if (k % size) made.values[k] = Math.max(made.values[k], high.values[k - 1]);
   }
@@ -199,39 +269,42 @@ function erf(x) {
   return Math.sign(x) * (1 - Math.exp(-square) / (Math.sqrt(Math.PI) * fraction));
 }
 
-const SELU_SCALE = 1.0507009873554805, SELU_ALPHA = 1.6732632423543772;
+const ON_ONE = ["relu", "selu", "abs", "root", "tanh", "sigmoid", "sin", "cos", "exp", "log", "sign", "erf"];
+const ON_TWO = ["add", "subtract", "multiply", "divide", "larger"];
 
 /** What a step of a program may do. */
 const OPERATIONS = {
-  add: (x, y) => zip(x, y, (a, b) => a + b),
-  subtract: (x, y) => zip(x, y, (a, b) => a - b),
-  multiply: (x, y) => zip(x, y, (a, b) => a * b),
-  divide: (x, y) => zip(x, y, (a, b) => a / b),
-  relu: (x) => each(x, (value) => Math.max(value, 0)),
-  selu: (x) => each(x, (value) => SELU_SCALE * (value > 0 ? value : SELU_ALPHA * Math.expm1(value))),
-  tanh: (x) => each(x, Math.tanh),
-  sigmoid: (x) => each(x, (value) => 1 / (1 + Math.exp(-value))),
-  sin: (x) => each(x, Math.sin),
-  cos: (x) => each(x, Math.cos),
-  exp: (x) => each(x, Math.exp),
-  log: (x) => each(x, Math.log),
-  sign: (x) => each(x, Math.sign),
-  erf: (x) => each(x, erf),
-  abs: (x) => each(x, Math.abs),
-  larger: (x, y) => zip(x, y, Math.max),
-  root: (x) => each(x, Math.sqrt),
-  sum: (x) => reduce(x, false, 0, (sum, value) => sum + value),
-  mean: (x, { keep }) => reduce(x, keep, 0, (sum, value) => sum + value, (sum, count) => sum / count),
-  max: (x, { keep }) => reduce(x, keep, -Infinity, Math.max),
+  ...Object.fromEntries(ON_ONE.map((name) => [name, (x) => each(x, name)])),
+  ...Object.fromEntries(ON_TWO.map((name) => [name, (x, y) => zip(x, y, name)])),
+  sum: (x) => reduce(x, false, total),
+  mean: (x, { keep }) => reduce(x, keep, mean),
+  max: (x, { keep }) => reduce(x, keep, largest),
   single: (x) => array(x.shape.slice(0, -1), x.values),
   split: (x, { size }) => array([...x.shape.slice(0, -1), width(x) / size, size], x.values),
-  at_least: (x, { least }) => each(x, (value) => Math.max(value, least)),
+  at_least: (x, { least }) => zip(x, array([], Float32Array.of(least)), "larger"),
   pick: (all, { index }) => all[index],
   join: (...given) => join(given.slice(0, -1)), // the last are the settings
   flattened: (x) => array([x.values.length], x.values),
   rows: (x) => array([x.shape[0], lengthOf(x.shape.slice(1))], x.values),
   matmul, transpose, sorted, covered, halves, arranged, convolved, halved,
 };
+
+/** What `compute` makes of a block of rows after the other; a single row goes with all of another array. */
+function inBlocks(compute, ...given) {
+  const most = Math.max(1, ...given.map(({ shape }) => shape[0])), blocks = [];
+  for (let start = 0; start < most; start += BLOCK_ROWS) {
+    blocks.push(compute(...given.map((x) => (x.shape[0] === 1 ? x : rowsOf(x, start, start + BLOCK_ROWS)))));
+  }
+  const count = blocks.reduce((sum, { shape }) => sum + shape[0], 0), [, ...rest] = blocks[0].shape;
+  const made = array([count, ...rest]);
+  blocks.forEach(({ values }, k) => made.values.set(values, k * BLOCK_ROWS * lengthOf(rest)));
+  return made;
+}
+
+function rowsOf({ shape: [count, ...rest], values }, start, end) {
+  const size = lengthOf(rest), last = Math.min(end, count);
+  return array([last - start, ...rest], values.subarray(start * size, last * size));
+}
 
 /** Steps in order. What depends on no input is computed once. */
 class Program {
@@ -277,12 +350,12 @@ class Model {
     states.forEach((state, row) => state.forEach((number, k) => {
       rows.values[row * this.size + k] = number - (this.origin ? this.origin[k] : 0);
     }));
-    return this.encoder.run(rows);
+    return inBlocks((block) => this.encoder.run(block), rows);
   }
 
   /** From the embeddings x to the embeddings y; one row on a side is measured against all of the other. */
   measure(x, y) {
-    return this.quasimetric.run(x, y).values.map((value) => value * this.time);
+    return inBlocks((...blocks) => this.quasimetric.run(...blocks), x, y).values.map((value) => value * this.time);
   }
 
   /** From states to goals, pair by pair, or one to all. */
