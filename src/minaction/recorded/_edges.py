@@ -29,6 +29,7 @@ REACH = 2.0
 CLEARANCE = 1.25
 """A join passes recorded states at most so many times their own spacing away, or it may cut through a wall."""
 _KINDS = 8  # of the moves that one lender lends
+_ALL_BUT = 0.99  # of the nodes have others near; what lies apart, as an ant on its back, says nothing of walls around
 
 
 class Edges(NamedTuple):
@@ -77,11 +78,13 @@ def spacing_of(tree: KDTree, rows: np.ndarray, steps: int) -> np.ndarray:
 
     `rows` (n,) say when nodes were recorded. Those of the same few moves, of so many `steps`, lie on one line, however
     far all others are: by them, states of six numbers would be joined along recorded ways alone (Pearson .89 in a free
-    world of six dimensions, .97 without them).
+    world of six dimensions, .97 without them). A node that lies apart counts as no farther than nearly all others are,
+    else it would be joined to one behind a wall (an ant in a large maze .938, .998 without).
     """
     away, near = neighbours(tree, tree.data, POOL + 1)
     of_another_time = np.abs(rows[near] - rows[:, None]) > 2 * steps
-    return np.sort(np.where(of_another_time, away, away[:, -1:]), axis=1)[:, min(1, away.shape[1] - 1)]
+    spacing = np.sort(np.where(of_another_time, away, away[:, -1:]), axis=1)[:, min(1, away.shape[1] - 1)]
+    return np.minimum(spacing, np.quantile(spacing, _ALL_BUT))
 
 
 def straight_edges(
