@@ -324,7 +324,8 @@ class DistanceModel:
         kind = Path(path).suffix
         if kind not in (".onnx", ".html"):
             raise InputError(
-                f"A model is exported to an .onnx or .html file, not to {path}; `save` writes .safetensors."
+                f"A model is exported to an .onnx or .html file, not to {path}; "
+                "NumPy and PyTorch read its .safetensors file."
             )
         if kind == ".html" and part != "distance":
             raise InputError(f"A page shows distances, not the {part} alone; export it to an .onnx file.")
