@@ -139,7 +139,7 @@ class DistanceModel:
     def nearest(
         self, state: ArrayLike, states: ArrayLike, k: int = 10, *, direction: Literal["from", "to"] = "from"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest of many states, nearest first; memory stays bounded however many there are.
+        """The k nearest of many states, nearest first; exactly, as every one is measured, and in bounded memory.
 
         Args:
             state: one state, or a batch (..., *state_shape).
