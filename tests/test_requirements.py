@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+from minaction.errors import MissingExtra
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -58,3 +61,16 @@ def test_what_has_no_wheels_for_a_python_is_not_asked_for_there() -> None:
     assert marker is not None
     assert marker.evaluate({"python_full_version": "3.12.9"})
     assert not marker.evaluate({"python_full_version": "3.13.0"})
+
+
+@pytest.mark.parametrize(("version", "installs"), [((3, 12), True), ((3, 13), False)])
+def test_where_an_extra_leaves_ogbench_out_it_is_said_how_to_add_it(
+    version: tuple[int, int], installs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OGBench asks for `labmaze` too, so that `pip install 'minaction[mazes]'` would fail on Python 3.13."""
+    (asked,) = (one for one in PROJECT["optional-dependencies"]["mazes"] if one.startswith("ogbench"))
+    marker = Requirement(asked).marker
+    assert marker is not None
+    assert marker.evaluate({"python_version": f"{version[0]}.{version[1]}"}) is installs
+    monkeypatch.setattr(sys, "version_info", version)
+    assert ("pip install --no-deps ogbench" in str(MissingExtra("A maze", "mazes"))) is not installs

@@ -41,9 +41,10 @@ def front_matter(licence: str = "") -> str:
 
 
 def _sections(model: DistanceModel, licence: str) -> Iterator[list[str]]:
-    made, unit = model.provenance, model.unit or "actions"
+    made = model.provenance
+    asked = f"How long it takes, in {_plain(model.unit)}, to get" if model.unit else "How many actions lead"
     yield [f"# Minimum action distance of {_plain(made.data) or 'unnamed data'}"]
-    yield [f"How many {unit} lead from one state to another, learned from recorded state sequences by minaction."]
+    yield [f"{asked} from one state to another, learned from recorded state sequences by minaction."]
     yield ["## Data", "", *_table(_data(model))]
     yield ["## Method", "", *_table(_method(model))]
     yield ["## How right it is", "", *_rightness(model)]
@@ -88,6 +89,8 @@ def _rightness(model: DistanceModel) -> Iterator[str]:
         yield f"- By {model.health.episodes} held-out episodes ({model.health.pairs:,} pairs of states): {verdict}."
         if model.health.excess is not None:
             yield f"- Excess over recorded times: {model.health.excess:.1%}."
+        if model.health.agreement is not None:
+            yield f"- Correlation with shortest paths over the recording: {model.health.agreement:.3f}."
     if model.health is None and not model.agreement:
         yield "No truth is known for this data, and no episodes were held out: nothing is known about its errors."
 

@@ -139,7 +139,7 @@ class DistanceModel:
     def nearest(
         self, state: ArrayLike, states: ArrayLike, k: int = 10, *, direction: Literal["from", "to"] = "from"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest of many states, nearest first; memory stays bounded however many there are.
+        """The k nearest of many states, nearest first; exactly, as every one is measured, and in bounded memory.
 
         Args:
             state: one state, or a batch (..., *state_shape).
@@ -324,7 +324,8 @@ class DistanceModel:
         kind = Path(path).suffix
         if kind not in (".onnx", ".html"):
             raise InputError(
-                f"A model is exported to an .onnx or .html file, not to {path}; `save` writes .safetensors."
+                f"A model is exported to an .onnx or .html file, not to {path}; "
+                "NumPy and PyTorch read its .safetensors file."
             )
         if kind == ".html" and part != "distance":
             raise InputError(f"A page shows distances, not the {part} alone; export it to an .onnx file.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
 
@@ -17,7 +18,10 @@ class MissingExtra(InputError):
     """An optional dependency is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional dependency: install it with `pip install 'minaction[{extra}]'`.")
+        commands = f"`pip install 'minaction[{extra}]'`"
+        if extra == "mazes" and sys.version_info >= (3, 13):  # where pip cannot install all that OGBench asks for
+            commands += " and `pip install --no-deps ogbench`"
+        super().__init__(f"{what} needs an optional dependency: install it with {commands}.")
 
 
 def printable(text: str) -> str:

@@ -21,6 +21,8 @@ QUESTIONS = {
     "collect": ("uses/", "records the observations of any Gymnasium environment"),
     "ShapedReward": ("api/uses/", "adds F = discount * Phi(s') - Phi(s)"),
     "observed_distance": ("api/truth/", "The minimum time between all distinct states"),
+    "ma.observed_distance": ("api/truth/", "The minimum time between all distinct states"),
+    "ma.collect": ("uses/", "records the observations of any Gymnasium environment"),
     "layout of a CSV": ("faq/", "One row per state"),
     "meaning of a setting": ("choosing/", "size of a gradient step"),
     "what does learning_rate mean": ("choosing/", "size of a gradient step"),

@@ -47,11 +47,15 @@ def test_a_file_has_a_card_that_says_what_is_known(model: ma.DistanceModel, tmp_
 
 def test_columns_units_and_health_are_said(tmp_path: Path, line_walks: Trajectories) -> None:
     episodes = [np.asarray(line_walks[k].states) for k in range(len(line_walks))]
-    data = Trajectories.from_episodes(episodes, times=[np.arange(len(one)) / 10 for one in episodes], columns=["a|b_c"])
+    times = [np.arange(len(one)) / 10 for one in episodes]
+    data = Trajectories.from_episodes(episodes, times=times, time_unit="s", columns=["a|b_c"])
     model = ma.fit(data, ma.MadDist(encoder=ma.MLP(hidden=(8,), latent=8)), steps=2, progress=False, name="logs")
     text = model.card("cc-by-4.0")
     assert "| columns | a&#124;b\\_c |" in text
+    assert model.health is not None
+    assert "How long it takes, in s, to get from one state to another" in text
     assert "held-out episodes" in text
+    assert f"shortest paths over the recording: {model.health.agreement:.3f}." in text
     assert "cc-by-4.0" in text
 
 

@@ -95,7 +95,9 @@ class Agent(Acting):
         >>> agent.export("/tmp/minaction-agent.onnx")
         """
         if Path(path).suffix != ".onnx":
-            raise InputError(f"An agent is exported to an .onnx file, not to {path}; `save` writes .safetensors.")
+            raise InputError(
+                f"An agent is exported to an .onnx file, not to {path}; NumPy and PyTorch read its .safetensors file."
+            )
         from ..runtimes.onnx import serialise_policy
 
         with atomic_write(path) as file:

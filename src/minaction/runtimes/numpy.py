@@ -104,7 +104,7 @@ class NumpyModel:
     def nearest(
         self, state: ArrayLike, states: ArrayLike, k: int = 10, *, direction: Literal["from", "to"] = "from"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Indices and distances of the k of `states` nearest to `state`, nearest first; memory stays bounded.
+        """Indices and distances of the k of `states` nearest to `state`, nearest first; exact, and in bounded memory.
 
         "from" counts the actions that lead from `state` to each; "to" those that lead back. `state` may be a batch.
         """
