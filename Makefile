@@ -33,11 +33,12 @@ demo: $(VENV)/.base
 	# Seed 3: its hundred random episodes happen to visit every cell, so that there is a truth for all of them.
 	$(BIN)/minaction train cliffwalking --evaluations 10 --first-seed 3 --out demo --overwrite
 
+# Each process keeps to neighbouring tests, which share trained models and compiled programs, until the other has none left.
 test: lint browser
-	$(BIN)/python -m pytest -n 2 -m "not slow" --durations=20
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --durations=20
 
 test-all: lint browser
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -41,10 +41,19 @@ def minaction(*arguments: object, cwd: Path | None = None) -> subprocess.Complet
 def refused(*arguments: object, cwd: Path | None = None) -> str:
     """What was said to a bad input: one sentence, exit code 2, no traceback."""
     result = minaction(*arguments, cwd=cwd)
-    assert result.returncode == 2, result.stderr
-    assert "Traceback" not in result.stderr
-    lines = result.stderr.strip().splitlines()
-    assert len(lines) == 1, result.stderr
+    return _one_sentence(result.returncode, result.stderr)
+
+
+def refused_here(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """The same without a process of its own, which takes seconds to start."""
+    return _one_sentence(main([str(word) for word in arguments]), capsys.readouterr().err)
+
+
+def _one_sentence(exit_code: int, stderr: str) -> str:
+    assert exit_code == 2, stderr
+    assert "Traceback" not in stderr
+    lines = stderr.strip().splitlines()
+    assert len(lines) == 1, stderr
     return lines[0]
 
 
@@ -135,9 +144,24 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
         (["data", "make", "clifwalking"], "cliffwalking"),
     ],
 )
-def test_bad_words_end_in_one_sentence(arguments: list[str], said: str, tmp_path: Path) -> None:
-    assert said in refused(*arguments, cwd=tmp_path)
+def test_bad_words_end_in_one_sentence(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said in refused_here(capsys, *arguments)
     assert list(tmp_path.iterdir()) == [] or [p.name for p in tmp_path.rglob("*") if p.is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "clifwalking"], "cliffwalking"),
+        (["trian", "cliffwalking"], "did you mean 'train'"),
+        (["train", "cliffwalking", "--devices", 999], "Cannot train on 999 devices"),
+    ],
+)
+def test_a_process_that_ends_so_says_nothing_else(arguments: list[str], said: str, tmp_path: Path) -> None:
+    assert said in refused(*arguments, cwd=tmp_path)
 
 
 GOOD = np.random.default_rng(0).normal(size=(20, 2))
@@ -153,28 +177,28 @@ BAD_ARRAYS = {
 
 
 @pytest.mark.parametrize("said", BAD_ARRAYS)
-def test_bad_files_end_in_one_sentence(said: str, tmp_path: Path) -> None:
+def test_bad_files_end_in_one_sentence(said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.savez(tmp_path / "bad.npz", **BAD_ARRAYS[said])  # type: ignore[arg-type]
-    sentence = refused("train", tmp_path / "bad.npz", "--steps", 1, "--out", tmp_path / "run")
+    sentence = refused_here(capsys, "train", tmp_path / "bad.npz", "--steps", 1, "--out", tmp_path / "run")
     assert said in sentence
     assert "bad.npz" in sentence
     assert not (tmp_path / "run").exists()
 
 
-def test_bad_model_files_end_in_one_sentence(tmp_path: Path) -> None:
+def test_bad_model_files_end_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"
     assert minaction("train", "cliffwalking", "--steps", 2, "--out", run, *SMALL).returncode == 0
     model = run / "seed-0.safetensors"
     whole = model.read_bytes()
     for content in (b"hello", whole[: len(whole) // 2]):
         model.write_bytes(content)
-        assert "truncated" in refused("distance", model, "--from", 0, 0, "--to", 1, 1)
+        assert "truncated" in refused_here(capsys, "distance", model, "--from", 0, 0, "--to", 1, 1)
     newer = whole.replace(b'\\"format\\": 2', b'\\"format\\": 9')
     assert newer != whole
     model.write_bytes(newer)
-    assert "newer version" in refused("distance", model, "--from", 0, 0, "--to", 1, 1)
+    assert "newer version" in refused_here(capsys, "distance", model, "--from", 0, 0, "--to", 1, 1)
     model.write_bytes(whole)
-    assert "2 numbers" in refused("distance", model, "--from", 0, 0, 0, "--to", 1, 1, 1)
+    assert "2 numbers" in refused_here(capsys, "distance", model, "--from", 0, 0, 0, "--to", 1, 1, 1)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -183,12 +207,16 @@ def test_an_unwritable_folder_ends_in_one_sentence(tmp_path: Path) -> None:
     assert "Cannot write" in refused("train", "cliffwalking", "--steps", 2, "--out", tmp_path / "run")
 
 
-def test_a_folder_that_cannot_be_made_ends_in_one_sentence(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_ends_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("in the way")
-    assert "Cannot write" in refused("train", "cliffwalking", "--steps", 2, "--out", tmp_path / "file" / "run")
+    assert "Cannot write" in refused_here(
+        capsys, "train", "cliffwalking", "--steps", 2, "--out", tmp_path / "file" / "run"
+    )
 
 
-def test_data_is_made_described_and_converted(log_file: Path, tmp_path: Path) -> None:
+def test_data_is_made_described_and_converted(
+    log_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     made = minaction("data", "make", "cliffwalking", "--episodes", 7, "--seed", 4)
     assert made.returncode == 0, made.stderr
     assert "episodes" in made.stdout
@@ -198,10 +226,10 @@ def test_data_is_made_described_and_converted(log_file: Path, tmp_path: Path) ->
     written = tmp_path / "log.safetensors"
     assert minaction("data", "convert", log_file, written).returncode == 0
     assert Trajectories.load(written).fingerprint in described.stdout
-    assert ".npz" in refused("data", "convert", log_file, tmp_path / "log.xyz")
+    assert ".npz" in refused_here(capsys, "data", "convert", log_file, tmp_path / "log.xyz")
     assert not (tmp_path / "log.xyz").exists()
     before = log_file.read_bytes()
-    assert "another name" in refused("data", "convert", log_file, log_file)
+    assert "another name" in refused_here(capsys, "data", "convert", log_file, log_file)
     assert log_file.read_bytes() == before
 
 

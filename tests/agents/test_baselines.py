@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -50,8 +51,8 @@ def test_the_loss_of_the_actor_is_what_its_docstring_says(line: ma.Trajectories)
     trainer = ma.Trainer(objective, line, steps=1)
     [network] = trainer.networks()
     extra = objective.init(network)
-    found, terms = objective.loss(network, extra, batch, states, jnp.zeros(()))
-    own, _ = objective.distance.loss(network.distance, extra, batch.pairs, states, jnp.zeros(()))
+    found, terms = eqx.filter_jit(objective.loss)(network, extra, batch, states, jnp.zeros(()))
+    own, _ = eqx.filter_jit(objective.distance.loss)(network.distance, extra, batch.pairs, states, jnp.zeros(()))
     here, following, goal = (line.states[np.asarray(rows)] for rows in (batch.state, batch.following, batch.goal))
     np.testing.assert_allclose(np.asarray(batch.action), np.asarray(line.actions)[np.asarray(batch.state)])
     z, after, there = (network.distance.encoder(jnp.asarray(side)) for side in (here, following, goal))

@@ -60,7 +60,8 @@ def test_the_loss_is_what_its_docstring_says(sliding: ma.Trajectories, model: ma
     batch = objective.sample(jax.random.key(1), tables)
     [network] = ma.Trainer(objective, sliding, steps=1).networks()
     older = jax.tree.map(lambda leaf: 0.9 * leaf if eqx.is_inexact_array(leaf) else leaf, network)
-    found, terms = objective.loss(network, older, batch, RecordedStates(jnp.asarray(sliding.states)), jnp.zeros(()))
+    states = RecordedStates(jnp.asarray(sliding.states))
+    found, terms = eqx.filter_jit(objective.loss)(network, older, batch, states, jnp.zeros(()))
 
     rows = (batch.cloned.state, batch.following, batch.cloned.subgoal)
     s, after, ahead = (np.asarray(sliding.states)[np.asarray(some)] for some in rows)

@@ -27,7 +27,9 @@ def test_every_member_keeps_the_public_contract(member: Encoder) -> None:
     check_encoder(member, **({"state_shape": (7, 5, 3), "dtype": "uint8"} if member.name == "image" else {}))
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "bool", "int16", "float64"])
+@pytest.mark.parametrize(
+    "dtype", ["uint8", "float64", *(pytest.param(x, marks=pytest.mark.slow) for x in ("bool", "int16"))]
+)
 def test_states_of_other_shapes_and_types_are_taken_as_they_were_recorded(dtype: str) -> None:
     check_encoder(SMALL, state_shape=(4, 5, 3), dtype=dtype)
 

@@ -131,6 +131,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", folder], check=True)
 
 
+@pytest.mark.slow  # `make crash` fills disks too
 def test_a_full_disk_ends_in_one_sentence_and_nothing_is_lost(
     suites: Any, write_grid: Callable[..., Path], small_disk: Path, tmp_path: Path
 ) -> None:
