@@ -196,8 +196,8 @@ class DistanceModel:
         Args:
             states: (..., *state_shape), each measured to the goal nearest to it; or recorded episodes, whose states,
                 (N,), are measured to the one goal that their episode comes nearest to.
-            goals: one state, several (G, *state_shape), or recorded episodes, whose last states are the goals: for
-                example the episodes that succeeded, `data.filter(...)`.
+            goals: one state, several (G, *state_shape), or recorded episodes, whose last states are the goals: those
+                of the ones that succeeded, where the recording says which; else choose them with `data.filter(...)`.
 
         >>> import minaction as ma
         >>> data = ma.read("cliffwalking", episodes=5)
@@ -241,10 +241,11 @@ class DistanceModel:
         return Progress(times, self._to_one_goal(self._embed_rows(states), targets), self.unit)
 
     def usual_ends(self, data: Trajectories) -> np.ndarray:
-        """The last states of those episodes that end where most do, (G, *state_shape): goals, if most succeeded.
+        """The last states of the episodes that succeeded, (G, *state_shape), or else of those that end where most do.
 
-        Two ends are the same place if either is soon reached from the other, within a tenth of a usual episode. Where
-        no two episodes end in the same place, all ends count.
+        The latter where the recording does not say which succeeded, or none did: these are goals if most got there. Two
+        ends are the same place if either is soon reached from the other, within a tenth of a usual episode. Where no
+        two episodes end in the same place, all ends count.
 
         >>> import minaction as ma
         >>> data = ma.read("cliffwalking", episodes=5)
@@ -253,8 +254,10 @@ class DistanceModel:
         (2,)
         """
         check_same_kind(self.columns, self.unit, data)
-        rows = np.random.default_rng(0).permutation(data.offsets[1:] - 1)[:_MOST_ENDS]
+        rows = np.random.default_rng(0).permutation(data.goal_rows)[:_MOST_ENDS]
         ends = read_rows(data.states, np.sort(rows))
+        if data.succeeded is not None and data.succeeded.any():
+            return ends
         return ends[at_usual_place(self.pairwise(ends, ends), data.durations)]
 
     def coverage(self, states: ArrayLike) -> np.ndarray:
@@ -375,7 +378,7 @@ class DistanceModel:
     def _embed_goals(self, goals: ArrayLike | Trajectories) -> np.ndarray:
         """Embeddings (G, latent) of one goal, of several, or of the last states of recorded episodes."""
         if isinstance(goals, Trajectories):
-            goals = goals.states[goals.offsets[1:] - 1]
+            goals = read_rows(goals.states, goals.goal_rows)
         given = np.asarray(self._format.by_name(goals))
         targets = self._embed_rows(given.reshape(-1, *given.shape[-len(self.state_shape) :]))
         if len(targets) == 0:

@@ -194,3 +194,24 @@ def test_the_command_line_takes_the_same_words_and_says_the_unit(tmp_path, capsy
     assert main(["distance", "run", "--from", "0", "0", "--to", "1", "1"]) == 0
     assert " s\n" in (printed := capsys.readouterr().out)
     assert "actions" not in printed
+
+
+@pytest.mark.parametrize("read", [as_csv, as_parquet])
+def test_a_new_log_is_read_as_the_run_read_its_own(tmp_path, capsys, monkeypatch, read):
+    monkeypatch.chdir(tmp_path)
+    read(tmp_path, LOG, **WORDS)
+    (name,) = (path.name for path in tmp_path.iterdir() if path.stem == "log")
+    small = ["--objective", "maddist", "--steps", "2", "--evaluations", "1", "--set", "encoder.hidden=8"]
+    columns = ["--episode", "run_id", "--unit", "ms", "--drop", "MODE", "note"]
+    assert main(["train", name, *columns, *small, "--out", "run"]) == 0
+    for lacking in (("mode",), ("mode", "note")):  # what the run left out need not be there
+        read(tmp_path, changed(**dict.fromkeys(lacking)), **WORDS)
+        assert main(["progress", "run", name]) == 0
+    capsys.readouterr()
+    read(tmp_path, changed(battery=[0.5] * ROWS), **WORDS)
+    assert main(["progress", "run", name]) == 2
+    assert "(--states x y)" in capsys.readouterr().err
+    assert main(["progress", "run", name, "--states", "x", "y", "--time", "stamp"]) == 0  # else as for the run
+    assert "times in ms" in capsys.readouterr().out
+    assert main(["progress", "run", name, "--drop", "note", "battery", "mdoe"]) == 2
+    assert "did you mean 'mode'" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from .._remaining import check_same_kind
 from ..errors import InputError, MissingExtra
 from ..tasks import Source
 from ..training import Run
-from ..trajectories import Trajectories, takes_options
+from ..trajectories import TableOptions, Trajectories, column_names, takes_options
 from ._options import Progress
 from ._show import make_console
 from ._states import as_number, state_of, warn_if_far
@@ -52,6 +53,8 @@ def progress(options: Progress) -> int:
     _write(options.out, _rows(data, episodes))
     _write(summary, _episodes(episodes, order, names))
     _show(console, episodes, order, names, options.worst)
+    if not options.goal:
+        console.print(f"goals    {_origin(data, len(goals))}", highlight=False, markup=False, soft_wrap=True)
     _warn_of_models(console, models)
     if options.goal:
         for goal in goals:
@@ -87,7 +90,8 @@ def _models_and_data(options: Progress) -> tuple[list[DistanceModel], Trajectori
     models = [DistanceModel.load(run.model_path(seed)) for seed in config.seeds]
     same = options.log is None
     path = Path(options.log or config.data)
-    table = table or (config.table if same or takes_options(path) else None)
+    if same or takes_options(path):
+        table = _as_in_run(config.table, table, path)
     source = Source(
         options.log or config.data,
         config.seeds,
@@ -96,6 +100,17 @@ def _models_and_data(options: Progress) -> tuple[list[DistanceModel], Trajectori
         config.policy if same else None,
     )
     return models, source.data(config.seeds[0])
+
+
+def _as_in_run(learned: TableOptions | None, given: TableOptions | None, path: Path) -> TableOptions | None:
+    """How the run read its table, but for what is named anew, and for columns to leave out that this one lacks."""
+    if learned is None or learned == given:
+        return given
+    anew = {} if given is None else {one.name: getattr(given, one.name) for one in fields(given)}
+    anew = {name: value for name, value in anew.items() if value != getattr(TableOptions(), name)}
+    there = column_names(path) if learned.drop and path.exists() else ()
+    dropped = [name for name in learned.drop if not there or name.strip().lower() in there]
+    return replace(learned, **{"drop": () if "states" in anew else dropped, **anew})
 
 
 def _goals(options: Progress, model: DistanceModel, data: Trajectories) -> np.ndarray:
@@ -107,6 +122,14 @@ def _goals(options: Progress, model: DistanceModel, data: Trajectories) -> np.nd
     if len(options.goal) % size:
         raise InputError(f"A goal has {size} numbers, but {len(options.goal)} were given; give as many, or a multiple.")
     return np.array(options.goal, np.float64).reshape(-1, *model.state_shape)
+
+
+def _origin(data: Trajectories, goals: int) -> str:
+    """Where the goals are from, in words, if none were given."""
+    if data.succeeded is not None and data.succeeded.any():
+        return f"where {goals} episodes end that succeeded, as the log says"
+    failed = "" if data.succeeded is None else ", though none succeeded as the log says; give another with --goal"
+    return f"where most episodes end, {goals} of {len(data)}{failed}"
 
 
 def _rows(data: Trajectories, episodes: Sequence[Along]) -> dict[str, np.ndarray]:

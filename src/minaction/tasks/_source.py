@@ -49,6 +49,7 @@ def read(
     missing: Literal["refuse", "drop", "split"] = "refuse",
     one_hot: Sequence[str] = (),
     resize: tuple[int, int] | None = None,
+    success: str | None = None,
     policy: str | None = None,
 ) -> Trajectories:
     """Recorded episodes by name: of a task, of a file, of a Minari data set, or of a Gymnasium environment.
@@ -77,13 +78,15 @@ def read(
         missing: what to do where a value is missing: "refuse" the table, "drop" the row, or "split" the episode there.
         one_hot: columns of whole numbers from 0 on that name things: each becomes as many numbers, one of them 1.
         resize: of pictures and videos, the height and width to give them; as recorded if None.
+        success: of a table again: the column that says, in any row of an episode, that it succeeded; `success` or the
+            like if None.
         policy: "random" acts in the environment for `episodes` episodes, 100 by default.
 
     >>> import minaction as ma
     >>> ma.read("cliffwalking", episodes=3).num_episodes
     3
     """
-    options = TableOptions(episode, time, unit, states, drop, missing, one_hot, resize)
+    options = TableOptions(episode, time, unit, states, drop, missing, one_hot, resize, success)
     table = None if options == TableOptions() else options
     if not isinstance(source, str | Path):
         raise InputError(f"A {type(source).__name__} is not the name of a task or a file; give text or a path.")

@@ -9,5 +9,6 @@ from ._given import as_trajectories as as_trajectories
 from .readers import READERS as READERS
 from .readers import Reader as Reader
 from .readers import TableOptions as TableOptions
+from .readers import column_names as column_names
 from .readers import read_file as read_file
 from .readers import takes_options as takes_options

@@ -154,6 +154,15 @@ def check_offsets(offsets: np.ndarray, num_states: int) -> None:
         raise InputError(f"Episode {k} is empty; every episode needs at least one state.")
 
 
+def check_outcomes(succeeded: np.ndarray, num_episodes: int) -> None:
+    """Refuse anything but true or false for each episode."""
+    if succeeded.dtype != bool or succeeded.shape != (num_episodes,):
+        raise InputError(
+            f"Which episodes succeeded is said by an array of type {succeeded.dtype} and shape {succeeded.shape}; give "
+            f"true or false for each of the {num_episodes}."
+        )
+
+
 def check_times(times: np.ndarray, offsets: np.ndarray) -> None:
     if times.shape != (offsets[-1],):
         raise InputError(f"There are {times.size} times for {offsets[-1]} states; give one time per state.")

@@ -29,6 +29,7 @@ from ._arrays import (
     check_actions,
     check_finite,
     check_offsets,
+    check_outcomes,
     check_states,
     check_times,
     frozen,
@@ -59,6 +60,7 @@ class Trajectories:
         columns: the names of a state's numbers; empty if they are not known.
         time_unit: the unit of `times`, such as "s" or "ms"; "" for steps.
         episode_names: what the recording calls its episodes, one each; empty if they only have numbers.
+        succeeded: which episodes succeeded, (E,) bool; None if the recording does not say.
 
     It is a container of episodes: `len`, `data[3]` and iteration give one `Episode` after the other, `data[:10]` and
     `data[[1, 5]]` several as `Trajectories`, and `+` joins two.
@@ -83,6 +85,7 @@ class Trajectories:
     columns: tuple[str, ...] = ()
     time_unit: str = ""
     episode_names: tuple[str, ...] = ()
+    succeeded: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         check_states(self.states)
@@ -102,7 +105,9 @@ class Trajectories:
         if self.episode_names and len(self.episode_names) != self.num_episodes:
             count = len(self.episode_names)
             raise InputError(f"There are {count} names for {self.num_episodes} episodes; give one each.")
-        for name in ("states", "offsets", "times", "actions"):
+        if self.succeeded is not None:
+            check_outcomes(self.succeeded, self.num_episodes)
+        for name in ("states", "offsets", "times", "actions", "succeeded"):
             array = getattr(self, name)
             if array is not None and array.flags.writeable:
                 object.__setattr__(self, name, read_only(array))
@@ -118,6 +123,7 @@ class Trajectories:
         *,
         columns: Sequence[str] = (),
         time_unit: str = "",
+        succeeded: ArrayLike | None = None,
     ) -> Trajectories:
         """From one array of states per episode.
 
@@ -129,6 +135,7 @@ class Trajectories:
             actions: the action taken in each state, (T_k, A) each; the last of an episode is unused.
             columns: the names of a state's numbers.
             time_unit: the unit of the times, such as "s".
+            succeeded: whether each episode succeeded, (E,) bool; not known if None.
 
         >>> import minaction as ma
         >>> walk = [[0.0, 0.0], [0.5, 0.0], [0.5, 0.5]]
@@ -143,6 +150,7 @@ class Trajectories:
             actions=None if actions is None else concatenated(actions, np.diff(offsets), "actions"),
             columns=columns,
             time_unit=time_unit,
+            succeeded=succeeded,
         )
 
     @classmethod
@@ -156,6 +164,7 @@ class Trajectories:
         columns: Sequence[str] = (),
         time_unit: str = "",
         episode_names: Sequence[str] = (),
+        succeeded: ArrayLike | None = None,
     ) -> Trajectories:
         """From the states of all episodes, one after the other.
 
@@ -169,6 +178,7 @@ class Trajectories:
             columns: the names of a state's numbers.
             time_unit: the unit of the times, such as "s".
             episode_names: what the episodes are called, one each.
+            succeeded: whether each episode succeeded, (E,) bool; not known if None.
 
         >>> import numpy as np
         >>> import minaction as ma
@@ -186,6 +196,7 @@ class Trajectories:
             tuple(columns),
             time_unit,
             tuple(episode_names),
+            None if succeeded is None else frozen(np.array(succeeded)),
         )
 
     @classmethod
@@ -200,6 +211,7 @@ class Trajectories:
         drop: Sequence[str] = (),
         missing: Literal["refuse", "drop", "split"] = "refuse",
         one_hot: Sequence[str] = (),
+        success: str | None = None,
         keep_actions: bool = False,
     ) -> Trajectories:
         """From a data frame of pandas, Polars, Arrow or another library that supports Arrow's interface.
@@ -215,6 +227,7 @@ class Trajectories:
             drop: columns to leave out.
             missing: what to do with a missing value: "refuse" the table, "drop" the row, or "split" the episode.
             one_hot: columns of whole numbers from 0 on that name things: each becomes as many numbers, one of them 1.
+            success: the column that says, in any row of an episode, that it succeeded; `success` or the like if None.
             keep_actions: whether to keep the columns whose names begin with `action` as actions.
 
         >>> import pyarrow as pa
@@ -227,7 +240,7 @@ class Trajectories:
         from .readers._columns import TableOptions
         from .readers._dataframes import from_dataframe
 
-        options = TableOptions(episode, time, unit, states, drop, missing, one_hot)
+        options = TableOptions(episode, time, unit, states, drop, missing, one_hot, success=success)
         return from_dataframe(frame, keep_actions, options)
 
     # ---------------------------------------------------------------- what it holds
@@ -258,6 +271,12 @@ class Trajectories:
         if self.times is None:
             return (self.lengths - 1).astype(np.float64)
         return read_rows(self.times, self.offsets[1:] - 1) - read_rows(self.times, self.offsets[:-1])
+
+    @property
+    def goal_rows(self) -> np.ndarray:
+        """Where the episodes end that succeeded, as indices of states; where all end if none did, or nobody knows."""
+        ends = self.offsets[1:] - 1
+        return ends if self.succeeded is None or not self.succeeded.any() else ends[self.succeeded]
 
     def episode_name(self, k: int) -> str:
         """What the recording calls episode `k`, or its number."""

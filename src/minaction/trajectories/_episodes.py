@@ -24,6 +24,7 @@ class Episode:
         actions: the action taken in each, (T, A), or None.
         columns: the names of a state's numbers; empty if they are not known.
         time_unit: the unit of the times; "" for steps.
+        succeeded: whether it succeeded; None if the recording does not say.
     """
 
     states: np.ndarray
@@ -31,6 +32,7 @@ class Episode:
     actions: np.ndarray | None = None
     columns: tuple[str, ...] = ()
     time_unit: str = ""
+    succeeded: bool | None = None
 
     @classmethod
     def of(cls, data: Trajectories, k: int) -> Episode:
@@ -38,7 +40,8 @@ class Episode:
         rows = slice(int(data.offsets[k]), int(data.offsets[k + 1]))
         times = np.arange(rows.stop - rows.start, dtype=np.float64) if data.times is None else data.times[rows]
         actions = None if data.actions is None else data.actions[rows]
-        return cls(data.states[rows], times, actions, data.columns, data.time_unit)
+        succeeded = None if data.succeeded is None else bool(data.succeeded[k])
+        return cls(data.states[rows], times, actions, data.columns, data.time_unit, succeeded)
 
     @property
     def duration(self) -> float:
@@ -88,6 +91,7 @@ def taken(data: Trajectories, episodes: np.ndarray) -> Trajectories:
         times=None if data.times is None else data.times[rows],
         actions=None if data.actions is None else data.actions[rows],
         episode_names=tuple(data.episode_names[k] for k in episodes.tolist()) if data.episode_names else (),
+        succeeded=None if data.succeeded is None else data.succeeded[episodes],
     )
 
 
@@ -102,7 +106,7 @@ def parted(data: Trajectories, fraction: float, seed: int) -> tuple[Trajectories
 
 
 def joined(one: Trajectories, other: Trajectories) -> Trajectories:
-    """The episodes of both; actions are kept where both have them."""
+    """The episodes of both; actions, names and which succeeded are kept where both have them."""
     for what in ("state_shape", "columns", "time_unit"):
         mine, theirs = getattr(one, what), getattr(other, what)
         if mine != theirs and not (what == "columns" and not (mine and theirs)):
@@ -110,6 +114,7 @@ def joined(one: Trajectories, other: Trajectories) -> Trajectories:
             raise InputError(f"Data whose {name} is {mine!r} cannot be joined with data whose {name} is {theirs!r}.")
     timed = one.times is not None or other.times is not None
     both_act = one.actions is not None and other.actions is not None
+    both_tell = one.succeeded is not None and other.succeeded is not None
     return replace(
         one,
         states=np.concatenate([one.states, other.states]),
@@ -118,6 +123,7 @@ def joined(one: Trajectories, other: Trajectories) -> Trajectories:
         actions=np.concatenate([one.actions, other.actions]) if both_act else None,  # type: ignore[list-item]
         columns=one.columns or other.columns,
         episode_names=one.episode_names + other.episode_names if one.episode_names and other.episode_names else (),
+        succeeded=np.concatenate([one.succeeded, other.succeeded]) if both_tell else None,  # type: ignore[list-item]
     )
 
 

@@ -12,7 +12,7 @@ from ._arrays import frozen
 if TYPE_CHECKING:
     from ._dataset import Trajectories
 
-_ARRAYS = ("states", "offsets", "times", "actions")
+_ARRAYS = ("states", "offsets", "times", "actions", "succeeded")
 
 
 def write_arrays(data: Trajectories, path: str | Path, header: dict[str, Any]) -> None:

@@ -31,6 +31,7 @@ def summarise(data: Trajectories) -> dict[str, Any]:
         **_ranges(data.states),
         "times": "0, 1, 2, ..." if data.times is None else f"recorded, in {data.time_unit or 'steps'}",
         "actions": "none" if data.actions is None else f"{data.actions.shape[1]} numbers",
+        **({} if data.succeeded is None else {"succeeded": f"{int(data.succeeded.sum())} of {len(data)} episodes"}),
         "fingerprint": data.fingerprint,
     }
     if not data.is_mapped:

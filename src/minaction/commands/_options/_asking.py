@@ -56,7 +56,7 @@ class Progress(Table):
     """A file of episodes; the file of the run by default. Columns are those of the run unless others are named."""
     goal: Annotated[tuple[str, ...], arg(metavar="NUMBER ...")] = ()
     """The state to reach: numbers, or those of several states one after the other, or a picture, or a video and the
-    number of a frame; where most episodes of the log end by default."""
+    number of a frame; by default where the episodes end that succeeded, or, if the log does not say, most."""
     out: Path = Path("progress.csv")
     """The table to write, .csv or .parquet, with one row per state; NAME-episodes beside it holds the ranking."""
     figures: Path | None = None

@@ -16,7 +16,7 @@ class Table:
     """How to read the columns of a table (.csv, .tsv, .parquet), or pictures."""
 
     episode: Annotated[tuple[str, ...] | None, arg(metavar="COLUMN ...")] = None
-    """Of a table, as the next five: the column that identifies the episode, or several that do so together;
+    """Of a table, as the next seven: the column that identifies the episode, or several that do so together;
     `episode` or the like by default. Without a name, all rows are one episode."""
     time: str | None = None
     """The column with the clock, numbers or dates; `time`, `timestamp` or the like by default."""
@@ -31,6 +31,8 @@ class Table:
     """What to do with a missing value: refuse the table, drop the row, or split the episode there."""
     one_hot: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
     """Columns of whole numbers that name things (ids, modes): each becomes as many numbers, one of them 1."""
+    success: str | None = None
+    """The column that says, in any row of an episode, that it succeeded; `success` or the like by default."""
     resize: Annotated[tuple[int, int] | None, arg(metavar="HEIGHT WIDTH")] = None
     """The size to give pictures and videos; that of the recording by default."""
 

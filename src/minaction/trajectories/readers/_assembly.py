@@ -43,6 +43,7 @@ def assemble(
     time: Column | None,
     states: list[Column],
     actions: list[Column],
+    success: Column | None,
     where: Callable[[int], str],
 ) -> Trajectories:
     """Episodes from columns; `where` says what a row is called in a message, such as "line 7"."""
@@ -52,8 +53,8 @@ def assemble(
     if order is not None:
         unordered = where
         ids, where = ids[order], lambda row: unordered(int(order[row]))
-        time = time and replace(time, values=time.values[order])
-        states, actions = ([replace(one, values=one.values[order]) for one in many] for many in (states, actions))
+        time, success = (one and _in_order(one, order) for one in (time, success))
+        states, actions = ([_in_order(one, order) for one in many] for many in (states, actions))
     offsets = offsets_from_ids(ids)
     if time is None and roles.maybe_time is not None and len(states) > 1:
         time = next(
@@ -66,6 +67,8 @@ def assemble(
     _refuse_text(time, [*states, *actions], where)
     if not roles.options.states:
         _warn_of_clocks(states, offsets)
+    succeeded = None if success is None else _succeeded(success, offsets, roles.options.success is not None, where)
+    whole = offsets
     rows, offsets = _kept(roles.options.missing, [*([time] if time else []), *states, *actions], offsets, where)
     times = None if time is None else time.values[:, 0]
     if time is not None:
@@ -88,7 +91,29 @@ def assemble(
         columns=[name for column in states for name in column.parts],
         time_unit="" if time is None else _unit(time, roles.options.unit),
         episode_names=_names(ids[rows[offsets[:-1]]]),
+        succeeded=None if succeeded is None else _of_pieces(succeeded, whole, rows[offsets[:-1]]),
     )
+
+
+def _succeeded(column: Column, offsets: np.ndarray, named: bool, where: Callable[[int], str]) -> np.ndarray | None:
+    """Which episodes have a row that says so, (E,) bool; blanks say no. None for other numbers, if nobody named it."""
+    said = column.values[:, 0]
+    strange = ~np.isin(said, (0.0, 1.0)) & ~np.isnan(said)
+    if column.text is None and not strange.any():
+        return np.logical_or.reduceat(said == 1, offsets[:-1])
+    if not named:
+        return None
+    row, value = column.text or (int(np.argmax(strange)), f"{said[strange][0]:g}")
+    raise InputError(
+        f"The column {column.name!r} says {value!r} at {where(row)}; whether an episode succeeded is true or false, or "
+        "1 or 0 (--success)."
+    )
+
+
+def _of_pieces(succeeded: np.ndarray, whole: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """Of an episode that was split, only the last piece got to where it succeeded."""
+    episode = np.searchsorted(whole, begins, side="right") - 1
+    return succeeded[episode] & np.append(episode[1:] != episode[:-1], True)
 
 
 def _names(ids: np.ndarray) -> list[str]:
@@ -109,6 +134,11 @@ def _rows_together(ids: np.ndarray) -> np.ndarray | None:
         return None
     _, first, which = np.unique(ids, return_index=True, return_inverse=True)
     return np.argsort(first[which], kind="stable")
+
+
+def _in_order(column: Column, order: np.ndarray) -> Column:
+    text = column.text and (int(np.argmax(order == column.text[0])), column.text[1])
+    return replace(column, values=column.values[order], text=text)
 
 
 def _refuse_order(order: np.ndarray, offsets: np.ndarray, time: Column | None, where: Callable[[int], str]) -> None:

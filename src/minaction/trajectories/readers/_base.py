@@ -100,6 +100,11 @@ class TableReader(Reader):
     resizes: ClassVar[bool] = False
     """Whether a column may hold pictures, to which `table.resize` gives another size."""
 
+    def columns(self, path: Path) -> list[str]:
+        """What the columns of the table at `path` are called, without reading all of it; empty if that is not known."""
+        del path
+        return []
+
     @abstractmethod
     def read(
         self,

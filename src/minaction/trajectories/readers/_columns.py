@@ -14,6 +14,7 @@ from ._checks import list_names
 EPISODE = ("episode", "episode_id", "episode_index")
 TIME = ("time", "timestamp", "step", "timestep")
 MAYBE_TIME = ("stamp", "t")  # the clock where it increases inside every episode; "t" may be a temperature
+SUCCESS = ("success", "is_success", "next.success", "next.is_success")
 _OUTCOMES = ("reward", "terminal", "timeout", "done", "terminated", "truncated", "success", "is_success")
 _LEFT_OUT = {"__index_level_0__"} | {
     before + name + ending for name in _OUTCOMES for before in ("", "next.") for ending in ("", "s")
@@ -37,6 +38,7 @@ class TableOptions:
         missing: what to do where a value is missing: refuse the table, drop the row, or split the episode there.
         one_hot: columns of whole numbers from 0 on that name things: each becomes as many numbers, one of them 1.
         resize: of pictures and videos, the height and width to give them; as recorded if None.
+        success: the column that says, in any row of an episode, that it succeeded; `success` or the like if None.
     """
 
     episode: str | Sequence[str] | None = None
@@ -47,14 +49,16 @@ class TableOptions:
     missing: Missing = "refuse"
     one_hot: Sequence[str] = ()
     resize: tuple[int, int] | None = None
+    success: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("episode", "states", "drop", "one_hot"):
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, _as_names(name, given))
-        if self.time is not None:
-            _as_names("time", self.time)
+        for name in ("time", "success"):
+            if getattr(self, name) is not None:
+                _as_names(name, getattr(self, name))
         if self.resize is not None:
             object.__setattr__(self, "resize", _as_size(self.resize))
         if self.missing not in ("refuse", "drop", "split"):
@@ -124,7 +128,9 @@ class Roles:
             self.time = stamps[0]
         self.nanoseconds = None if self.time is None else nanoseconds.get(self.time)
         """The column to add to the clock, in nanoseconds."""
-        taken = {*self.episode, self.time, self.nanoseconds, *dropped}
+        named = options.success
+        self.success = self._named(SUCCESS, {*dropped, *chosen}) if named is None else self._find(named)
+        taken = {*self.episode, self.time, self.nanoseconds, self.success, *dropped}
         if clash := [self.names[k] for k in chosen if k in taken]:
             raise InputError(f"The column {clash[0]!r} cannot be a state and something else too; name it once.")
         self.ids = {self.names[self._find(name)] for name in options.one_hot}

@@ -14,8 +14,8 @@ from ._d4rl import read_hdf5
 from ._image_folder import is_image_folder, read_image_folder
 from ._lerobot import is_lerobot, read_lerobot
 from ._minari import minari_folder, read_minari
-from ._parquet import SUFFIXES, map_parquet, parquet_files, read_parquet
-from ._tables import read_csv
+from ._parquet import SUFFIXES, map_parquet, parquet_columns, parquet_files, read_parquet
+from ._tables import csv_columns, read_csv
 from ._video import SUFFIXES as VIDEOS
 from ._video import read_video, video_files
 
@@ -72,6 +72,9 @@ class Csv(TableReader):
     name = "csv"
     suffixes = (".csv", ".tsv")
 
+    def columns(self, path: Path) -> list[str]:
+        return csv_columns(path)
+
     def read(
         self,
         path: Path,
@@ -93,6 +96,9 @@ class Parquet(TableReader):
 
     def takes_folder(self, path: Path) -> bool:
         return path.is_dir() and bool(parquet_files(path))
+
+    def columns(self, path: Path) -> list[str]:
+        return parquet_columns(path)
 
     def read(
         self,

@@ -25,7 +25,7 @@ from ..._mapped import read_rows
 from ...errors import InputError
 from .._dataset import Trajectories
 from ._checks import list_names, naming, parsing
-from ._columns import Column, Roles, TableOptions
+from ._columns import SUCCESS, Column, Roles, TableOptions
 from ._lerobot_images import is_seen, read_images
 from ._parquet import import_arrow, read_columns
 from ._tables import from_arrow
@@ -59,7 +59,8 @@ def read_lerobot(folder: Path, keep_actions: bool, options: TableOptions | None)
             raise InputError("There are no Parquet files below data/; download the data set again.")
         actions = ["action"] if keep_actions and "action" in features else []
         numbers = () if camera else chosen.states
-        table = read_columns(files, ["episode_index", chosen.time or "timestamp", *numbers, *actions])
+        success = [name for name in ((chosen.success,) if chosen.success else SUCCESS) if name in features][:1]
+        table = read_columns(files, ["episode_index", chosen.time or "timestamp", *numbers, *actions, *success])
         if table.num_rows != info.get("total_frames", table.num_rows):
             raise InputError(
                 f"meta/info.json counts {info['total_frames']} frames, but the files below data/ hold "

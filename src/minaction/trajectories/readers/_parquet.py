@@ -29,7 +29,7 @@ from ._tables import from_arrow, identities
 SUFFIXES = (".parquet", ".pq")
 _ROWS_AT_ONCE = 1 << 20
 _LITTLE = 1 << 28  # bytes, which any machine has
-_VERSION = 2  # of what is kept; raised when the same log would be read otherwise
+_VERSION = 3  # of what is kept; raised when the same log would be read otherwise
 
 
 def parquet_files(path: Path) -> list[Path]:
@@ -56,6 +56,13 @@ def read_parquet(path: Path, keep_actions: bool, table: TableOptions | None = No
             refuse_if_too_large(path, "the table", unpacked, stored)
         parts = [file.read(columns=wanted).replace_schema_metadata() for file in files]
         return from_arrow(pa.concat_tables(parts), roles, keep_actions)
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """What the columns are called in the first file of a log."""
+    with naming(path), parsing(path, "Parquet"):
+        import_arrow(path)
+        return [name for file in parquet_files(path)[:1] for name in _opened(file).schema_arrow.names]
 
 
 def unpacked_sizes(files: list[Any], wanted: list[str]) -> Iterator[int]:
@@ -112,6 +119,7 @@ def _convert(path: Path, keep_actions: bool, table: TableOptions | None, kept: P
     roles, wanted = _wanted(files, keep_actions, table)
     total, first = sum(file.metadata.num_rows for file in files), None
     lengths: list[np.ndarray] = []
+    outcomes: list[np.ndarray | None] = []
     with (
         contextlib.ExitStack() as scratch,
         counting_progress(f"reading {path}") as progress,
@@ -129,6 +137,7 @@ def _convert(path: Path, keep_actions: bool, table: TableOptions | None, kept: P
             ):
                 raise InputError(f"The columns from row {done} on are not what they are before; name them (--states).")
             lengths.append(data.lengths)
+            outcomes.append(data.succeeded)
             for name, values in (("states", data.states), ("times", _times(data, roles)), ("actions", data.actions)):
                 if values is not None:
                     arrays[name].write(np.ascontiguousarray(values).data)
@@ -144,6 +153,9 @@ def _convert(path: Path, keep_actions: bool, table: TableOptions | None, kept: P
         for name, values in (("times", _times(first, roles)), ("actions", first.actions)):
             if values is not None:
                 tensors[name] = _mapped(arrays[name], values)
+        known = [each for each in outcomes if each is not None]
+        if len(known) == len(outcomes):
+            tensors["succeeded"] = np.concatenate(known)
         header = {"made": {"from": str(path)}, "columns": list(first.columns), "time_unit": first.time_unit}
         write_tensors(kept, "trajectories", tensors, header)
 
@@ -191,7 +203,8 @@ def _wanted(files: list[Any], keep_actions: bool, table: TableOptions | None) ->
     if not files:
         raise InputError("There are no Parquet files in it; give the folder that holds them.")
     roles = Roles(files[0].schema_arrow.names, table or TableOptions())
-    used = [*roles.episode, roles.time, roles.nanoseconds, *roles.states, *(roles.actions if keep_actions else ())]
+    actions = roles.actions if keep_actions else ()
+    used = [*roles.episode, roles.time, roles.nanoseconds, roles.success, *roles.states, *actions]
     return roles, [roles.names[k] for k in used if k is not None]
 
 

@@ -40,6 +40,12 @@ def takes_options(path: Path) -> bool:
         return False
 
 
+def column_names(path: Path) -> set[str]:
+    """What the columns of a table are called, in lower case; empty where that is not known."""
+    reader = _reader_for(path)
+    return {name.strip().lower() for name in reader.columns(path)} if isinstance(reader, TableReader) else set()
+
+
 def known_suffixes() -> list[str]:
     """The endings of all files that can be read, such as ".npz"."""
     return [suffix for reader in _readers() for suffix in reader.suffixes]

@@ -1,6 +1,7 @@
 """Logs as tables: a column `episode`, perhaps one for the time, and the other columns are the state.
 
-Columns whose names begin with `action` are actions; rewards and end marks are ignored. The time is a number or a date
+Columns whose names begin with `action` are actions, `success` says which episodes succeeded; rewards and end marks are
+ignored. The time is a number or a date
 in a column `time`, `timestamp`, `step` or `timestep`. `TableOptions` says otherwise. All columns together are one
 array: float32 where every column of the state is stored so, else float64.
 """
@@ -82,7 +83,8 @@ def read_csv(path: Path, keep_actions: bool, table: TableOptions | None = None) 
         roles = Roles(names, table or TableOptions())
         clocks = (roles.time, roles.maybe_time)
         actions = roles.actions if keep_actions else []
-        wanted = [k for k in (roles.time, roles.nanoseconds, *roles.states, *actions) if k is not None]
+        used = (roles.time, roles.nanoseconds, roles.success, *roles.states, *actions)
+        wanted = [k for k in used if k is not None]
         cells = {k: _Cells(roles.names[k], k in clocks, separator != ",") for k in wanted}
         episodes: list[str] = []
         lines = array("q")
@@ -105,8 +107,15 @@ def read_csv(path: Path, keep_actions: bool, table: TableOptions | None = None) 
             _clock(roles, lambda k: cells[k].column()),
             [cells[k].column() for k in roles.states],
             [cells[k].column() for k in actions],
+            None if roles.success is None else cells[roles.success].column(),
             lambda row: f"line {lines[row]}",
         )
+
+
+def csv_columns(path: Path) -> list[str]:
+    """What the first line names."""
+    with naming(path), parsing(path, "CSV"), _decoding(), open(path, newline="", encoding="utf-8-sig") as file:
+        return next(csv.reader(file, delimiter=_separator(file)), [])
 
 
 def _check_names(names: list[str], table: TableOptions | None) -> None:
@@ -184,6 +193,7 @@ def from_arrow(
         _clock(roles, lambda k: columns([k])[0]),
         columns(roles.states),
         columns(roles.actions) if keep_actions else [],
+        None if roles.success is None else columns([roles.success])[0],
         lambda row: f"row {row}",
     )
 
