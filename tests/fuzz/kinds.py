@@ -65,8 +65,8 @@ def _hdf5(path: Path) -> None:
 
 
 def _csv(path: Path) -> None:
-    rows = [f"{k // 6},{k},{x},{y}" for k, (x, y) in enumerate(STATES.tolist())]
-    path.write_text("\n".join(["episode,time,x,y", *rows]) + "\n")
+    rows = [f"{k // 6},{k},{x},{y},{k > 10}" for k, (x, y) in enumerate(STATES.tolist())]
+    path.write_text("\n".join(["episode,time,x,y,success", *rows]) + "\n")
 
 
 def _parquet(path: Path) -> None:
@@ -74,7 +74,7 @@ def _parquet(path: Path) -> None:
     import pyarrow.parquet as parquet
 
     ids = ["first"] * 5 + ["second"] * 7
-    columns = {"episode": ids, "time": TIMES, "x": STATES[:, 0], "y": STATES[:, 1]}
+    columns = {"episode": ids, "time": TIMES, "x": STATES[:, 0], "y": STATES[:, 1], "success": TIMES > 10}
     parquet.write_table(pyarrow.table({**columns, "reward": ids}), path)
 
 
@@ -167,7 +167,7 @@ def _video(path: Path, frames: list[np.ndarray] | None = None) -> None:
 
 def recording() -> ma.Trajectories:
     """The seed's numbers as a person has them in Python."""
-    return ma.Trajectories.from_flat(STATES, OFFSETS, times=TIMES, actions=ACTIONS)
+    return ma.Trajectories.from_flat(STATES, OFFSETS, times=TIMES, actions=ACTIONS, succeeded=[True, False])
 
 
 READER_SEEDS: dict[str, Seed] = {
