@@ -256,7 +256,7 @@ class DistanceModel:
         check_same_kind(self.columns, self.unit, data)
         rows = np.random.default_rng(0).permutation(data.goal_rows)[:_MOST_ENDS]
         ends = read_rows(data.states, np.sort(rows))
-        if data.succeeded is not None and data.succeeded.any():
+        if data.any_succeeded:
             return ends
         return ends[at_usual_place(self.pairwise(ends, ends), data.durations)]
 

@@ -18,17 +18,6 @@ from minaction.trajectories.readers import _parquet
 LENGTHS = (4, 5, 6)
 EPISODES = [np.stack([np.arange(n), np.full(n, k)], axis=1).astype(float) for k, n in enumerate(LENGTHS)]
 DATA = ma.Trajectories.from_episodes(EPISODES, succeeded=[True, False, True])
-SMALL = [
-    "--objective",
-    "maddist",
-    "--steps",
-    "2",
-    "--evaluations",
-    "1",
-    "--set",
-    "encoder.hidden=8",
-    "encoder.latent=8",
-]
 
 
 def columns(**changed: list) -> dict[str, list]:
@@ -148,7 +137,8 @@ def test_rows_that_take_turns_are_put_together_first(tmp_path):
 def test_ends_of_successful_episodes_are_the_goals(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(Path("log.csv"), columns())
-    assert main(["train", "log.csv", *SMALL, "--out", "run"]) == 0
+    small = ["--objective", "maddist", "--steps", "2", "--evaluations", "1", "--set", "encoder.hidden=8"]
+    assert main(["train", "log.csv", *small, "--out", "run"]) == 0
     model = ma.load("run")
     ends = [EPISODES[0][-1], EPISODES[2][-1]]
     np.testing.assert_array_equal(model.usual_ends(DATA), ends)

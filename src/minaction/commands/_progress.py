@@ -126,7 +126,7 @@ def _goals(options: Progress, model: DistanceModel, data: Trajectories) -> np.nd
 
 def _origin(data: Trajectories, goals: int) -> str:
     """Where the goals are from, in words, if none were given."""
-    if data.succeeded is not None and data.succeeded.any():
+    if data.any_succeeded:
         return f"where {goals} episodes end that succeeded, as the log says"
     failed = "" if data.succeeded is None else ", though none succeeded as the log says; give another with --goal"
     return f"where most episodes end, {goals} of {len(data)}{failed}"

@@ -273,10 +273,15 @@ class Trajectories:
         return read_rows(self.times, self.offsets[1:] - 1) - read_rows(self.times, self.offsets[:-1])
 
     @property
+    def any_succeeded(self) -> bool:
+        """Whether the recording says which episodes succeeded, and some did."""
+        return self.succeeded is not None and bool(self.succeeded.any())
+
+    @property
     def goal_rows(self) -> np.ndarray:
         """Where the episodes end that succeeded, as indices of states; where all end if none did, or nobody knows."""
         ends = self.offsets[1:] - 1
-        return ends if self.succeeded is None or not self.succeeded.any() else ends[self.succeeded]
+        return ends[self.succeeded] if self.any_succeeded else ends
 
     def episode_name(self, k: int) -> str:
         """What the recording calls episode `k`, or its number."""
