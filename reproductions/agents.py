@@ -129,7 +129,7 @@ def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> 
             fit_gcbc(data, ma.DistanceModel.load(folder / "distance.safetensors"), **told, steps=given.steps),
         )
     elif kind == "qrl":
-        save(folder, kind, fit_qrl_actor(data, **{**told, "seeds": [0]}, steps=given.other_steps))
+        save(folder, kind, fit_qrl_actor(data, **told, steps=given.other_steps))
     elif kind == "shortest":
         agents = [ma.Agent.load(folder / f"{given.label}-seed{seed}.safetensors") for seed in told["seeds"]]
         save(folder, kind, [on_shortest_ways(agent, data.states) for agent in agents])
