@@ -31,7 +31,8 @@ from ._sampling import AnyArray, EpisodeTable, Pairs, below, trajectory_pairs
 from ._states import States
 from ._terms import excess
 
-_CYCLES = (0.075, 0.2, 0.475, 1.0)  # the shares of the training after which the learning rate has fallen to nothing
+_CYCLES = (0.0375, 0.1, 0.2375, 0.5, 1.0)  # the shares of training after which the learning rate has fallen to 0
+_LEAST_SHARE = 0.01  # of the pairs of a batch: fewer paths would be given more weight than so few deserve
 
 
 class PathTables(eqx.Module):
@@ -80,7 +81,8 @@ class PathDist(Objective):
       the pairs. Of the other half, the lengths to and from all landmarks tell what D is at least and at most, and D is
       whatever of that is nearest to d;
     - m(d, D) = ((d - D) / (D + c))^2, and relu(1 - d / l)^2 where there is no path, l being `beyond` times the longest;
-      without the `softening` c the shortest distances, whose relative error is largest, would dominate;
+      without the `softening` c the shortest distances, whose relative error is largest, would dominate. The former is
+      divided by the share of pairs that have a path, or paths would hardly count in a world of many parts;
     - e_k the coordinates of the embedding, half of which are taught the distance to a landmark of their own, and half,
       with the opposite sign, the distance from it; since they are to be subtracted, their errors are divided by c plus
       the mean length. By the triangle inequality the greatest difference of such
@@ -117,7 +119,7 @@ class PathDist(Objective):
     """
 
     name: ClassVar[str] = "pathdist"
-    default_steps: ClassVar[int] = 4000
+    default_steps: ClassVar[int] = 8000
 
     encoder: Encoder = field(default_factory=_encoder)
     learning_rate: float = 1e-3
@@ -241,12 +243,14 @@ class PathDist(Objective):
         return value, terms
 
     def _misfit(self, found: Array, lengths: Lengths, lost: Array, usual: Array | None = None) -> Float[Array, ""]:
-        """Half the mean of m, as every length is taught both ways; errors relative to each length or to `usual`."""
+        """Half of m, as every length is taught both ways; errors relative to each length or to `usual`."""
         reachable = jnp.isfinite(lengths.least)
         least = jnp.where(reachable, lengths.least, 0.0)
         length = jax.lax.stop_gradient(jnp.clip(found, least, jnp.where(reachable, lengths.most, 0.0)))
         relative = (found - length) / ((length if usual is None else usual) + self.softening)
-        return 0.5 * jnp.mean(jnp.where(reachable, relative, jax.nn.relu(1.0 - found / lost)) ** 2)
+        apart = jnp.mean(jnp.where(reachable, 0.0, jax.nn.relu(1.0 - found / lost)) ** 2)
+        share = jnp.maximum(reachable.mean(), _LEAST_SHARE)
+        return 0.5 * (jnp.mean(jnp.where(reachable, relative, 0.0) ** 2) / share + apart)
 
 
 def _known(lengths: Float[Array, "nodes goals"]) -> Lengths:
