@@ -22,7 +22,7 @@ from minaction.validation import HELD_OUT, split_all
 
 from . import result
 
-_CHUNKS = 40  # of a training; all pauses are ends of one
+_CHUNKS = 80  # of a training; all pauses are ends of one
 
 
 @dataclass(frozen=True)

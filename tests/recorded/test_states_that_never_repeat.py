@@ -121,3 +121,22 @@ def test_states_of_many_numbers_are_joined_though_all_but_those_of_the_same_walk
     asked = random.random((100, size)).astype(np.float32) * 25
     true = np.linalg.norm(asked[:, None] - asked, axis=-1)
     assert ma.agreement(recorded_distance(data).pairwise(asked, asked), true).pearson > 0.9
+
+
+def test_a_grid_of_its_own_in_every_episode_is_no_world_of_finitely_many_states() -> None:
+    """Episodes begin anywhere and move by whole steps: no other episode's states are ever met, only passed closely."""
+    random, moves, size = np.random.default_rng(0), np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]), 10
+    episodes = []
+    for _ in range(60):
+        walk = [random.uniform(0, size, 2).round(3)]
+        while len(walk) < 100:
+            after = (walk[-1] + random.choice(moves)).round(3)
+            walk.append(after if (after == after.clip(0, size)).all() else walk[-1])
+        episodes.append(np.array(walk, np.float32))
+    data = Trajectories.from_episodes(episodes)
+    assert 2 * len(data.distinct) < data.num_states, "but states repeat"
+    graph = recorded_distance(data)
+    chosen = np.arange(0, len(graph), len(graph) // 100)
+    apart = np.abs(graph.nodes[chosen][:, None] - graph.nodes[chosen]).sum(-1)
+    found, far = graph.from_nodes(chosen)[:, chosen], apart > 3
+    np.testing.assert_allclose(np.quantile(found[far] / apart[far], [0.01, 0.5, 0.99]), 1, atol=0.1)

@@ -23,7 +23,7 @@ def looks_mislead(states: np.ndarray, offsets: np.ndarray, unit: np.ndarray) -> 
 
     Episodes begin at `offsets`; each number of a state is measured in its `unit`, of the same shape.
     """
-    if states.ndim > 2 or not states_repeat(states):
+    if states.ndim > 2 or not states_repeat(states, offsets):
         return False  # images have encoders that do not go by single numbers
     distinct = distinct_states(states)
     count = len(distinct)

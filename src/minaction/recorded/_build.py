@@ -51,7 +51,7 @@ def build(
     """
     random = np.random.default_rng(seed)
     data, kept = bounded(data, random, MAX_ROWS)
-    repeats = embedding is None and states_repeat(data.states)
+    repeats = embedding is None and states_repeat(data.states, data.offsets)
     resolution = choose_resolution(data, repeats, embedding, random)
     nearness, moves = resolution.nearness, resolution.moves
     some = moves.sampled(NODES, random)

@@ -14,7 +14,7 @@ import numpy as np
 from .._progress import OnProgress
 from ..errors import InputError
 from ..exact import observed_distance
-from ..trajectories import TableOptions, Trajectories, read_file
+from ..trajectories import TableOptions, Trajectories, met_again, read_file
 from ..trajectories.readers import known_suffixes, local_minari_folder, looks_like_minari_id, read_minari_id
 from ..trajectories.readers._parquet import SUFFIXES as PARQUET
 from ..trajectories.readers._parquet import parquet_files
@@ -244,7 +244,8 @@ class Source:
         if self.task is not None and not self.task.fresh_data_per_seed:
             return []  # positions in mazes never repeat, and their data takes minutes to make
         data = self.data(seed)
-        if not data.has_at_most(min(_MOST_OBSERVED_STATES, data.num_states // _FEWEST_VISITS)):
+        few = data.has_at_most(min(_MOST_OBSERVED_STATES, data.num_states // _FEWEST_VISITS))
+        if not few or not met_again(data.distinct.index, data.offsets):
             return []
         states, distances = observed_distance(data)
         if self._of_world:  # only the states that the world's truth covers, which may leave out where episodes end

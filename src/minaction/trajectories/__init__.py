@@ -3,6 +3,7 @@
 from ._arrays import shape_in_words as shape_in_words
 from ._dataset import Trajectories as Trajectories
 from ._distinct import distinct_states as distinct_states
+from ._distinct import met_again as met_again
 from ._distinct import states_repeat as states_repeat
 from ._episodes import Episode as Episode
 from ._given import as_trajectories as as_trajectories

@@ -10,6 +10,13 @@ from .._mapped import read_rows, row_blocks
 from ._arrays import positive_zeros, row_keys
 
 _GLANCE = 10_000
+_EPISODES = 5  # of fewer, episodes of a large world may have no state in common
+_MET_AGAIN = 0.01
+"""Of the states that repeat, so many at least are met in two episodes where there are finitely many states.
+
+Measured: none where every episode has a grid of its own, because it begins anywhere and moves by whole steps; .03 to 1
+of five episodes in seventeen worlds of finitely many states (reproductions/other_worlds.py).
+"""
 
 
 @dataclass(frozen=True)
@@ -36,12 +43,25 @@ def distinct_states(states: np.ndarray) -> DistinctStates:
     return DistinctStates(positive_zeros(read_rows(states, first[order])), rank[index].astype(np.int32))
 
 
-def states_repeat(states: np.ndarray) -> bool:
-    """Whether states (n, *shape), n at least 1, are seen twice or more on average, as in a world of finitely many."""
+def states_repeat(states: np.ndarray, offsets: np.ndarray) -> bool:
+    """Whether states (n, *shape), n at least 1, are seen twice or more on average, as in a world of finitely many.
+
+    Episodes begin at `offsets`.
+    """
     glance = states[:: -(-len(states) // _GLANCE)]
     if len(glance) < len(states) and len(distinct_states(glance)) > 0.99 * len(glance):
         return False  # settles continuous data without sorting all of it
-    return 2 * len(distinct_states(states)) <= len(states)
+    distinct = distinct_states(states)
+    return 2 * len(distinct) <= len(states) and met_again(distinct.index, offsets)
+
+
+def met_again(index: np.ndarray, offsets: np.ndarray) -> bool:
+    """Whether states that repeat, by their numbers (n,), do so in other episodes too, if there are enough to tell."""
+    if len(offsets) <= _EPISODES:
+        return True
+    episode = np.searchsorted(offsets, np.arange(len(index)), side="right")
+    met = np.unique(index.astype(np.int64) * len(offsets) + episode) // len(offsets)
+    return (np.bincount(met) > 1).sum() >= _MET_AGAIN * (np.bincount(index) > 1).sum()
 
 
 def sample_has_at_most(states: np.ndarray, limit: int) -> bool:

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from ..exact._empirical import observed_transitions
-from ..trajectories import Trajectories
+from ..trajectories import Trajectories, met_again
 
 _SOURCES_AT_A_TIME = 64
 _VISITS = 2  # of a state on average, where states are said to repeat
@@ -15,7 +15,7 @@ _VISITS = 2  # of a state on average, where states are said to repeat
 
 def states_repeat(data: Trajectories) -> bool:
     """Whether states are visited twice or more on average, so that paths of different episodes meet."""
-    return data.has_at_most(data.num_states // _VISITS)
+    return data.has_at_most(data.num_states // _VISITS) and met_again(data.distinct.index, data.offsets)
 
 
 class RecordedBounds:
