@@ -140,3 +140,24 @@ def test_a_grid_of_its_own_in_every_episode_is_no_world_of_finitely_many_states(
     apart = np.abs(graph.nodes[chosen][:, None] - graph.nodes[chosen]).sum(-1)
     found, far = graph.from_nodes(chosen)[:, chosen], apart > 3
     np.testing.assert_allclose(np.quantile(found[far] / apart[far], [0.01, 0.5, 0.99]), 1, atol=0.1)
+
+
+def test_a_robot_that_drives_where_it_heads_is_not_free() -> None:
+    """It drives for a while, stops, turns: states that are near move alike or not at all, and none moves backwards."""
+    random, episodes = np.random.default_rng(0), []
+    for _ in range(150):
+        place, heading, walk = random.uniform(0, 1, 2), random.uniform(-np.pi, np.pi), []
+        while len(walk) < 300:
+            turn = random.choice([0.0, 0.0, 0.3, -0.3])
+            for _ in range(random.integers(1, 8)):
+                walk.append([*place, np.cos(heading), np.sin(heading)])
+                ahead = place + 0.05 * (turn == 0) * np.array([np.cos(heading), np.sin(heading)])
+                place = ahead if (ahead == ahead.clip(0, 1)).all() else place
+                heading += turn
+        episodes.append(np.array(walk, np.float32))
+    graph = recorded_distance(Trajectories.from_episodes(episodes))
+    assert not graph.free
+    east = np.array([1.0, 0.0])
+    ahead, behind = graph.pairwise([[0.5, 0.5, *east]], [[0.8, 0.5, *east], [0.2, 0.5, *east]])[0]
+    assert ahead == pytest.approx(6, abs=2)
+    assert behind > 20, "it turns around, drives, and turns around again: 10.5 + 6 + 10.5"
