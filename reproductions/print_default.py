@@ -47,15 +47,15 @@ def cell(seeds: list[dict[str, Any]], truth: str) -> str:
 def main() -> None:
     """Print the table."""
     found, steps = read()
-    print("| task | truth | PathDist, 4,000 steps | MadDist | TautDist |")
+    print("| task | truth | PathDist | MadDist | TautDist |")
     print("| --- | --- | --- | --- | --- |")
     for (task, truth), methods in found.items():
         if "pathdist" not in methods:
             continue
-        cells = [cell(methods["pathdist"], truth)]
-        for method in METHODS[1:]:
-            text = cell(methods[method], truth) if methods.get(method) else "–"
-            cells.append(text if text == "–" else f"{text}; {steps[task, method]:,}")
+        cells = [
+            f"{cell(methods[method], truth)}; {steps[task, method]:,}" if methods.get(method) else "–"
+            for method in METHODS
+        ]
         print(f"| {task} | {truth} | {' | '.join(cells)} |")
 
 
