@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from minaction._files import write_tensors
 from minaction.errors import InputError
-from minaction.trajectories import Trajectories
+from minaction.trajectories import Trajectories, states_repeat
 
 
 def example(**changes: object) -> Trajectories:
@@ -165,6 +165,15 @@ def test_distinct_states_agree_with_a_dictionary_and_with_unique(episodes):
 def test_positive_and_negative_zero_are_the_same_state():
     data = Trajectories.from_flat(np.array([[0.0], [-0.0], [1.0]]))
     assert len(data.distinct) == 2
+
+
+def test_states_repeat_if_other_episodes_meet_them_too():
+    own, same = ([np.tile([[start], [start + 0.5]], (10, 1)) for start in starts] for starts in (range(6), [0] * 6))
+    repeat = {
+        name: states_repeat(np.concatenate(episodes), 20 * np.arange(len(episodes) + 1))
+        for name, episodes in {"own": own, "same": same, "few": own[:4]}.items()
+    }
+    assert repeat == {"own": False, "same": True, "few": True}, "of few episodes nobody can tell"
 
 
 def test_numbers_that_differ_in_the_last_bit_are_distinct():
