@@ -61,7 +61,7 @@ def met_again(index: np.ndarray, offsets: np.ndarray) -> bool:
         return True
     episode = np.searchsorted(offsets, np.arange(len(index)), side="right")
     met = np.unique(index.astype(np.int64) * len(offsets) + episode) // len(offsets)
-    return (np.bincount(met) > 1).sum() >= _MET_AGAIN * (np.bincount(index) > 1).sum()
+    return bool((np.bincount(met) > 1).sum() >= _MET_AGAIN * (np.bincount(index) > 1).sum())
 
 
 def sample_has_at_most(states: np.ndarray, limit: int) -> bool:
