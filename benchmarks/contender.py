@@ -16,6 +16,8 @@ from typing import Any
 
 import psutil
 
+from minaction._platform import choose_device
+
 Advance = Callable[[], float]
 """Does some work, waits until it is done, and says how many units it was."""
 
@@ -94,8 +96,7 @@ def peak_resident_bytes() -> int:
 
 
 def _serve(connection: Connection, make: Callable[..., Advance], device: str, settings: dict[str, Any]) -> None:
-    if device != "auto":
-        os.environ["JAX_PLATFORMS"] = device  # before JAX is imported
+    choose_device(device)  # before JAX is imported
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # contenders share a GPU's memory
     advance = make(**settings)
     connection.send(psutil.Process().memory_info().rss)

@@ -21,6 +21,8 @@ from typing import Any, Literal
 import numpy as np
 import tyro
 
+from minaction._platform import choose_device
+
 from . import result
 from .small_suite import matrix_gflops
 
@@ -135,8 +137,6 @@ def run(name: str, files: tuple[Path, Path], target: Target, options: Options, c
     if options.steps is not None and objective == "pathdist":
         command += ["--steps", str(options.steps)]
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-    if options.device != "auto":
-        environment["JAX_PLATFORMS"] = options.device
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)
     told = subprocess.run(
         [*command, "--began", repr(time.time())], env=environment, stdout=subprocess.PIPE, text=True, check=True
@@ -175,6 +175,7 @@ def outcome(lines: list[dict[str, Any]], target: Target, name: str) -> Outcome:
 
 def main(options: Options) -> dict[str, Any]:
     """Run, print, write; what is done is written after every task."""
+    choose_device(options.device)
     result.warn_if_busy()
     findings: dict[str, Any] = {"device": options.device, "matrix_gflops_per_core": matrix_gflops(), "tasks": {}}
     rows = []

@@ -62,20 +62,19 @@ def load(path: Path) -> Agent:
     return (PlansOnce if path.stem.startswith("plan made once") else Agent).load(path)
 
 
-def vary(agent: Agent, variant: str, others: Mapping[str, ma.DistanceModel]) -> Agent:
-    """The agent with one part changed; `others` are the distances that are not its own."""
+def vary(agents: list[Agent], variant: str, others: Mapping[str, ma.DistanceModel]) -> list[Agent]:
+    """The seeds of an agent, which share a roadmap, with one part changed; `others` are distances not its own."""
+    roadmap = None if variant == "no roadmap" else _varied(agents[0], variant, others)
+    return [Agent(one.model, roadmap, one.policy, one.architecture, one.units, one.lookahead) for one in agents]
+
+
+def _varied(agent: Agent, variant: str, others: Mapping[str, ma.DistanceModel]) -> Roadmap:
     roadmap = agent.roadmap
     assert roadmap is not None
-
-    def with_roadmap(other: Roadmap | None) -> Agent:
-        return Agent(agent.model, other, agent.policy, agent.architecture, agent.units, agent.lookahead)
-
     if variant == "plan made once":
-        return agent
-    if variant == "no roadmap":
-        return with_roadmap(None)
+        return roadmap
     if variant == "edges by Euclidean distance":
         counts, speed = roadmap.counts, roadmap.unit / roadmap.move_time
-        return with_roadmap(roadmap.measured(lambda a, b: np.linalg.norm((a - b)[:, counts] / speed, axis=1)))
+        return roadmap.measured(lambda a, b: np.linalg.norm((a - b)[:, counts] / speed, axis=1))
     model = {"its own distance": agent.model, **others}[variant.removeprefix("edges by ")]
-    return with_roadmap(roadmap.measured(lambda first, second: np.asarray(model.distance(first, second))))
+    return roadmap.measured(lambda first, second: np.asarray(model.distance(first, second)))

@@ -140,7 +140,7 @@ def train_one(kind: str, name: str, folder: Path, given: argparse.Namespace) -> 
             lap(objective)
         agents = [ma.Agent.load(folder / f"{given.label}-seed{seed}.safetensors") for seed in told["seeds"]]
         for variant in VARIANTS:
-            save(folder, variant, [vary(agent, variant, others) for agent in agents])
+            save(folder, variant, vary(agents, variant, others))
     else:
         if not (folder / "distance.safetensors").exists():
             model = ma.fit(data, steps=given.model_steps, name=name, held_out=0.0, progress=False)

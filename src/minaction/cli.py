@@ -16,6 +16,7 @@ from tyro.conf import subcommand
 
 from . import __version__
 from ._interrupts import none_is_lost
+from ._platform import choose_device
 from .commands import _options as options
 from .errors import InputError, printable, unknown_name
 
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"minaction {__version__}", flush=True)
             return 0
         name, command = parse(arguments)
-        choose_device(getattr(command, "device", "auto"))
+        choose_device(getattr(command, "device", "auto"), here=getattr(command, "backend", "local") == "local")
         module = importlib.import_module(f".commands.{COMMANDS[name][1]}", __package__)
         with warnings.catch_warnings(), none_is_lost():
             warnings.showwarning = _show_warning
@@ -113,9 +114,3 @@ def parse(arguments: Sequence[str]) -> tuple[str, object]:
         args=list(arguments),
     )
     raise AssertionError("help, or a command that is missing, ends the program")
-
-
-def choose_device(device: options.Device) -> None:
-    """Tell JAX, before it is imported, where to compute; auto leaves the environment as it is."""
-    if device != "auto":
-        os.environ["JAX_PLATFORMS"] = device

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -17,7 +14,7 @@ from pathlib import Path
 
 from .._cores import core_count, keeping_to, share_of_cores
 from .._orphans import end_with_parent
-from ..errors import InputError
+from .._platform import default_device
 from ..training import Run, RunConfig
 from ._schedule import Batch
 from ._work import Update, train_batch
@@ -152,15 +149,3 @@ def _workers_of_a_cpu(batches: int) -> int:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         jobs = min(jobs, memory // _MEMORY_OF_A_WORKER)
     return max(1, jobs)
-
-
-@functools.cache  # asking takes a second
-def default_device() -> str:
-    """JAX's default backend, such as "cpu"; asked in another process, so that this one uses no GPU memory."""
-    asked = subprocess.run(
-        [sys.executable, "-c", "import jax; print(jax.default_backend())"], capture_output=True, text=True
-    )
-    if asked.returncode:
-        reason = asked.stderr.strip().splitlines()[-1]
-        raise InputError(f"The chosen device cannot be used ({reason}); leave --device out or see `minaction doctor`.")
-    return asked.stdout.split()[-1]

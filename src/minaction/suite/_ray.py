@@ -47,7 +47,9 @@ class RayCluster:
         """See `Backend.train`. A batch whose machine is lost is trained again elsewhere, from where it came."""
         with self._connected() as ray:
             has_gpu = self.device != "cpu" and ray.cluster_resources().get("GPU", 0) > 0
-            environment = {} if self.device == "auto" else {"env_vars": {"JAX_PLATFORMS": self.device}}
+            if self.device == "gpu" and not has_gpu:
+                raise InputError("The cluster has no GPU; leave --device out, or start it with --num-gpus.")
+            environment = {"env_vars": {"JAX_PLATFORMS": "cpu"}} if self.device == "cpu" else {}
             task = ray.remote(_train).options(
                 num_cpus=1, num_gpus=int(has_gpu), max_retries=_RETRIES, runtime_env=environment
             )
