@@ -184,7 +184,7 @@ class DistanceModel:
         candidates = recorded.states if isinstance(recorded, Trajectories) else self._format.as_rows(recorded)
         if len(candidates) == 0:
             raise InputError("There is no recorded state to choose a subgoal from; give at least one.")
-        here, there = (np.asarray(self._format.by_name(one)).reshape(1, *self.state_shape) for one in (state, goal))
+        here, there = self._single(state, "state"), self._single(goal, "goal")
         longer = np.maximum(self.pairwise(here, candidates)[0], self.pairwise(candidates, there)[:, 0])
         return np.asarray(candidates[int(np.argmin(longer))])
 
@@ -367,6 +367,13 @@ class DistanceModel:
         for part in parts(len(found), 1 << (rows_within(32 * latent).bit_length() - 1)):
             found[part] = measure_rows(self.network.quasimetric, x[sources[part]], y[targets[part]])
         return found.reshape(lead)
+
+    def _single(self, state: ArrayLike, what: str) -> np.ndarray:
+        """One state as the only row of an array; `what` names it in the message."""
+        lead = self._format.leading(self._format.as_array(state))
+        if math.prod(lead) != 1:
+            raise InputError(f"Give one {what}, not {math.prod(lead)} of them.")
+        return np.asarray(self._format.by_name(state)).reshape(1, *self.state_shape)
 
     def _embed_rows(self, values: ArrayLike) -> np.ndarray:
         states = self._format.as_rows(values)

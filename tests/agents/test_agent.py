@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import jax
@@ -12,9 +13,10 @@ import pytest
 from scipy.sparse import csr_array
 
 import minaction as ma
-from minaction.agents import _training
+from minaction.agents import _training, fit_gcbc, fit_qrl_actor
 from minaction.agents._evaluation import check_spaces
 from minaction.agents._roadmap import Roadmap
+from minaction.runtimes.numpy import load_agent
 from minaction.training import Trainer
 
 
@@ -76,11 +78,90 @@ def test_a_goal_outside_the_data_is_warned_of_once(agent: ma.Agent, data) -> Non
         (np.zeros(2), np.zeros((1, 2)), r"The goal has shape \(1, 2\)"),
         (["here", "there"], np.zeros(2), "The observation is not made of numbers"),
         (np.array([np.nan, 0.0]), np.zeros(2), "The observation holds NaN"),
+        (np.zeros(2), [[1], [1, 2]], "The goal is no array: its rows have different lengths"),
+        (3, np.zeros(2), r"The observation has shape \(\);.*`minaction.environments.as_state` makes one"),
+        ({"place": [0, 0]}, np.zeros(2), r"not made of numbers.*`minaction.environments.as_state` makes one"),
     ],
 )
-def test_bad_states_get_a_sentence(agent: ma.Agent, observation, goal, sentence: str) -> None:
+def test_bad_states_get_a_sentence(agent: ma.Agent, tmp_path: Path, observation, goal, sentence: str) -> None:
+    agent.save(tmp_path / "agent.safetensors")
+    for one in (agent, load_agent(tmp_path / "agent.safetensors")):
+        with pytest.raises(ma.InputError, match=sentence):
+            one.act(observation, goal)
+        with pytest.raises(ma.InputError, match=sentence.replace("goal", "subgoal")):
+            one.towards(observation, goal)
+
+
+@pytest.mark.parametrize("load", [ma.Agent.load, load_agent])
+def test_what_was_tried_in_vain_counts_for_one_goal_in_one_episode(agent: ma.Agent, tmp_path: Path, load) -> None:
+    assert agent.roadmap is not None
+    agent.save(tmp_path / "agent.safetensors")
+    state, *goals = agent.roadmap.states[[0, 5, 10, 15]]
+    used, fresh = (load(tmp_path / "agent.safetensors") for _ in range(2))
+    headed: list[list[float]] = []
+    local = used._local
+    used._local = lambda state, subgoal: (headed.append(subgoal.tolist()), local(state, subgoal))[1]
+    for _ in range(6):
+        used.act(state, goals[0])
+    assert len({tuple(one) for one in headed}) > 1  # it tries something else where it does not get on
+    headed.clear()
+    assert [used.act(state, goal) for goal in goals] == [fresh.act(state, goal) for goal in goals]
+    assert headed == [fresh.way(state, goal).subgoal.tolist() for goal in goals]
+    for _ in range(6):
+        used.act(state, goals[0])
+    used.reset()
+    assert used.act(state, goals[0]) == load(tmp_path / "agent.safetensors").act(state, goals[0])
+    assert headed[-1] == fresh.way(state, goals[0]).subgoal.tolist()
+
+
+def test_what_an_agent_is_made_of_may_be_named(agent: ma.Agent, data: ma.Trajectories, tmp_path: Path) -> None:
+    agent.model.save(tmp_path / "model.safetensors")
+    data.save(tmp_path / "data.safetensors")
+    whole = {"states": data.states, "offsets": data.offsets, "actions": data.actions}
+    settings = {"steps": 2, "hidden": [8], "progress": False}
+    expected = ma.fit_agent(data, agent.model, **settings)
+    for given in (tmp_path / "data.safetensors", str(tmp_path / "data.safetensors"), whole):
+        found = ma.fit_agent(given, tmp_path / "model.safetensors", **settings)
+        np.testing.assert_array_equal(
+            found.policy.perceptron.layers[0].weight, expected.policy.perceptron.layers[0].weight
+        )
+    assert fit_gcbc("cliffwalking", str(tmp_path / "model.safetensors"), **settings)[0].actions.choices == 4
+
+
+def pictures() -> ma.Trajectories:
+    frames = np.random.default_rng(0).integers(0, 256, (20, 16, 16, 3), np.uint8)
+    return ma.Trajectories.from_episodes([frames, frames], actions=[np.zeros((20, 1))] * 2)
+
+
+BAD = [
+    ({"data": None}, "What is of type NoneType cannot be read as episodes"),
+    ({"data": "nowhere.npz"}, "There is no file 'nowhere.npz'"),
+    ({"data": [np.zeros((5, 2))]}, "the recording has none; record them, .* in Python read it with keep_actions=True"),
+    ({"data": pictures()}, "states of some numbers each, not images or others of shape 16 x 16 x 3; give numbers"),
+    ({"model": None}, "What is of type NoneType is no model; give one that `fit` made, or its file or run folder"),
+    ({"model": "nowhere.safetensors"}, "There is no file nowhere.safetensors"),
+    ({"steps": 1.5}, "a whole number of steps, from 1 to 2147483647, not for 1.5"),
+    ({"steps": 0}, "a whole number of steps, from 1 to 2147483647, not for 0"),
+    ({"seeds": 3}, "at least one seed"),
+    ({"seeds": (0.5,)}, "seeds are whole numbers from 0 to 4294967295"),
+    ({"goal_inputs": [[0], [0, 1]]}, "a state has the numbers 0 to 1"),
+    ({"foo": 3}, "There is no setting of .* named 'foo'"),
+    ({"batch_size": 1.5}, "batch_size should be a whole number"),
+    ({"hidden": (0,)}, "Layer sizes must be whole numbers"),
+]
+
+
+@pytest.mark.parametrize("fit", [ma.fit_agent, fit_gcbc, fit_qrl_actor])
+@pytest.mark.parametrize(("wrong", "sentence"), BAD)
+def test_what_no_agent_can_learn_from_gets_a_sentence(
+    agent: ma.Agent, data: ma.Trajectories, capsys, fit, wrong: dict, sentence: str
+) -> None:
+    if fit is fit_qrl_actor and "model" in wrong:
+        return  # it learns its own
+    given = {"data": data, **({} if fit is fit_qrl_actor else {"model": agent.model}), **wrong}
     with pytest.raises(ma.InputError, match=sentence):
-        agent.act(observation, goal)
+        fit(**given)
+    assert "training" not in capsys.readouterr().err
 
 
 def test_an_environment_whose_spaces_do_not_fit_gets_a_sentence(agent: ma.Agent) -> None:
@@ -103,8 +184,12 @@ def test_landmarks_are_spread_out_by_the_distance(agent: ma.Agent, data: ma.Traj
     random = np.random.default_rng(0).choice(data.num_states, (20, 6))
     others = [agent.model.pairwise(data.states[some], data.states[some]) for some in random]
     assert chosen > max(np.maximum(one, one.T)[~np.eye(6, dtype=bool)].min() for one in others)
-    with pytest.raises(ma.InputError, match="Cannot choose 0 landmarks"):
-        ma.landmarks(data, agent.model, 0)
+    wrong: Any
+    for wrong in (0, 2.5, len(data.distinct) + 1):
+        with pytest.raises(ma.InputError, match=f"Cannot choose {wrong} landmarks of {len(data.distinct)} different"):
+            ma.landmarks(data, agent.model, wrong)
+    every = data.states[ma.landmarks(data, agent.model, len(data.distinct))]
+    assert len(np.unique(every, axis=0)) == len(data.distinct)
 
 
 def test_a_subgoal_lies_halfway(agent: ma.Agent, data: ma.Trajectories) -> None:
@@ -117,6 +202,19 @@ def test_a_subgoal_lies_halfway(agent: ma.Agent, data: ma.Trajectories) -> None:
     )
     assert max(ends) == pytest.approx(every.min(), rel=1e-4)
     assert min(ends) > 0.25 * float(agent.model.distance(start, goal))
+
+
+@pytest.mark.parametrize(
+    ("state", "goal", "sentence"),
+    [
+        ([0, 0], [0, 0, 0], r"takes states of 2 numbers, but the array given has shape \(3,\)"),
+        ([[0, 0], [1, 1]], [0, 0], "Give one state, not 2 of them"),
+        ([0, 0], [[0], [0, 1]], "States must be numbers in a rectangular array"),
+    ],
+)
+def test_a_subgoal_is_between_two_states(agent: ma.Agent, data, state, goal, sentence: str) -> None:
+    with pytest.raises(ma.InputError, match=sentence):
+        agent.model.subgoal(state, goal, data)
 
 
 def test_to_where_no_path_leads_the_nearest_state_stands_in(agent: ma.Agent) -> None:

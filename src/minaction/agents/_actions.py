@@ -34,7 +34,10 @@ class Actions:
     def of(cls, data: Trajectories) -> Actions:
         """The kind of actions that `data` has."""
         if data.actions is None:
-            raise InputError("An agent learns from recorded actions, but the data has none; read it with keep_actions.")
+            raise InputError(
+                "An agent learns from recorded actions, but the recording has none; record them, as `actions` or in "
+                "columns whose names begin with `action`, and in Python read it with keep_actions=True."
+            )
         taken = np.delete(data.actions, data.offsets[1:] - 1, axis=0)  # the last of an episode is unused
         low, high = taken.min(axis=0), taken.max(axis=0)
         bounds = (tuple(map(float, low)), tuple(map(float, high)))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._files import atomic_write
 from .._model import DistanceModel
@@ -29,6 +28,7 @@ class Agent(Acting):
     """Acts to reach goals, without a simulator; made by `minaction.fit_agent`.
 
     The way to a goal is computed again in every step, so that an agent that drifts off it continues from where it is.
+    All that it keeps in mind is what it tried in vain in a state; `reset` before every episode forgets that.
 
     Args:
         model: the distance that recorded actions were weighted by.
@@ -67,9 +67,8 @@ class Agent(Acting):
         """The kind of actions it takes."""
         return self.architecture.actions
 
-    def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
-        """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
-        here, there = (self.units.centred(np.asarray(side)[None]) for side in (observation, subgoal))
+    def _local(self, state: np.ndarray, subgoal: np.ndarray) -> Any:
+        here, there = (self.units.centred(side[None]) for side in (state, subgoal))
         return self.actions.decode(self._policy(here.astype(np.float32), there.astype(np.float32))[0])
 
     @cached_property

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .._descriptions import with_settings
 from .._model import DistanceModel
 from .._model_file import Provenance
 from .._units import Units
 from ..trajectories import Trajectories
-from ._actions import Actions
 from ._agent import Agent
 from ._cloning import SubgoalCloning
-from ._fit import check_fits, chosen_inputs
+from ._given import fitting_model, given
 from ._qrl_actor import QRLActor
 from ._training import trained
 
 
 def fit_gcbc(
-    data: Trajectories,
-    model: DistanceModel,
+    data: Trajectories | str | Path | Any,
+    model: DistanceModel | str | Path,
     *,
     steps: int | None = None,
     seeds: Sequence[int] = (0,),
@@ -34,17 +34,17 @@ def fit_gcbc(
     All later states are goals alike, and every action counts the same; `model` is only kept in the agent's file. The
     other arguments are those of `fit_agent`.
     """
-    check_fits(data, model)
-    inputs = tuple(map(int, chosen_inputs(data, goal_inputs)))
-    told = {"sharpness": 0.0, "single_steps": False, "horizon": int(data.lengths.max()), "reach": None, **settings}
-    objective = SubgoalCloning(actions=Actions.of(data), goal_inputs=inputs, model=model, **told)
+    seeds, data, about = given(data, goal_inputs, seeds, steps)
+    model, horizon = fitting_model(model, data), int(data.lengths.max())
+    told: dict[str, Any] = {"sharpness": 0.0, "single_steps": False, "horizon": horizon, "reach": None}
+    objective = with_settings(SubgoalCloning(**about, **told, model=model), settings)
     policies = trained(objective, data, steps=steps, seeds=seeds, checkpoint=checkpoint, progress=progress)
     units = Units.of(data)
     return [Agent(model, None, policy, objective.architecture, units, 0.0) for policy in policies]
 
 
 def fit_qrl_actor(
-    data: Trajectories,
+    data: Trajectories | str | Path | Any,
     *,
     steps: int | None = None,
     seeds: Sequence[int] = (0,),
@@ -57,8 +57,8 @@ def fit_qrl_actor(
 
     The arguments are those of `fit_agent`.
     """
-    inputs = tuple(map(int, chosen_inputs(data, goal_inputs)))
-    objective = QRLActor(actions=Actions.of(data), goal_inputs=inputs, **settings)
+    seeds, data, about = given(data, goal_inputs, seeds, steps)
+    objective = with_settings(QRLActor(**about), settings)
     steps = objective.default_steps if steps is None else steps
     networks = trained(objective, data, steps=steps, seeds=seeds, checkpoint=checkpoint, progress=progress)
     units = Units.of(data)

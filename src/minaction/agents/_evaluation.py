@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from ..errors import InputError, MissingExtra
 from ..mazes._layouts import OGBENCH_LAYOUTS
 from ..mazes._truth import ball_steps
 from ..mazes._walking_time import route_lengths
+from ..runtimes._acting import is_recorded
 from ._agent import Agent
 
 MOST_STEPS = 1000
@@ -43,7 +45,7 @@ class EpisodeResult:
     success: bool
     steps: int
     failure: str
-    """"" for a success; else no path, drifted, local policy, or at the goal."""
+    """"" for a success; else one of those that `evaluate_agent` lists."""
     path: np.ndarray = field(repr=False)  # (steps + 1, 2) x and y
 
 
@@ -97,6 +99,10 @@ def evaluate_agent(
 ) -> AgentEvaluation:
     """Let an agent act in one of OGBench's environments and count how often it reaches its goals.
 
+    Failures are counted by kind: "goal not recorded", for a goal far from anything recorded; "no path" from the start
+    to the goal; "drifted", ended far from anything recorded or where no path leads on; "at the goal", near it; and
+    "local policy", anywhere else on the way.
+
     Args:
         agent: the agent.
         environment: the name of the environment, such as "pointmaze-medium-v0".
@@ -112,8 +118,12 @@ def evaluate_agent(
     1.0
     """
     unknown = [task for task in tasks if task not in ALL_TASKS]
-    if unknown or not tasks or episodes < 1:
+    if unknown or not tasks or not isinstance(episodes, Integral) or episodes < 1:
         raise InputError("OGBench's tasks are numbered 1 to 5, and each takes at least one episode.")
+    if workers is not None and not (isinstance(workers, Integral) and workers >= 1):
+        raise InputError(f"There are {workers} processes to evaluate in (--jobs); give at least 1.")
+    if not isinstance(seed, Integral) or not 0 <= seed < 1 << 32:
+        raise InputError(f"The seed (--first-seed) is {seed!r}; give a whole number from 0 to 4294967295.")
     check_spaces(agent, make_environment(environment), environment)
     jobs = [(task, number) for number in range(episodes) for task in tasks]
     workers = min(len(jobs), core_count() if workers is None else workers)
@@ -133,7 +143,8 @@ def run_episode(agent: Agent, environment: Any, task: int, seed: int) -> Episode
     environment.action_space.seed(seed)
     observation, info = environment.reset(seed=seed, options={"task_id": task})
     goal, visited = info["goal"], [observation[:2].copy()]
-    reachable = bool(np.isfinite(agent.way(observation, goal).remaining))
+    agent.reset()
+    foreseen = _foreseen(agent, observation, goal)
     for step in range(1, MOST_STEPS + 1):
         observation, _, _, truncated, info = environment.step(agent.act(observation, goal))
         visited.append(observation[:2].copy())
@@ -141,11 +152,20 @@ def run_episode(agent: Agent, environment: Any, task: int, seed: int) -> Episode
             return EpisodeResult(task, True, step, "", np.stack(visited))
         if truncated:
             break
-    failure = _failure(agent, observation, goal) if reachable else "no path"
+    failure = foreseen or _failure(agent, observation, goal)
     return EpisodeResult(task, False, len(visited) - 1, failure, np.stack(visited))
 
 
+def _foreseen(agent: Agent, observation: np.ndarray, goal: np.ndarray) -> str:
+    """Why the recording does not say how to get to a goal, whatever the policy does; "" where it does."""
+    way = agent.way(observation, goal)
+    if not is_recorded(agent.roadmap, way):
+        return "goal not recorded"
+    return "" if np.isfinite(way.remaining) else "no path"
+
+
 def _failure(agent: Agent, observation: np.ndarray, goal: np.ndarray) -> str:
+    """Where an episode ended that could have succeeded."""
     way = agent.way(observation, goal)
     if way.off_road > _OFF_ROAD or np.isinf(way.remaining):
         return "drifted"

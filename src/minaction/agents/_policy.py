@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..encoders import InputStatistics
 from ..encoders._inputs import Scale
+from ..encoders._mlp import check_sizes
 from ..encoders._perceptron import Perceptron
 from ..errors import InputError
 from ..trajectories import shape_in_words
@@ -63,6 +64,15 @@ class Policy(eqx.Module):
         return jnp.exp(self.log_deviation)
 
 
+def check_features(state_shape: tuple[int, ...]) -> None:
+    """Refuse states that are not rows of numbers."""
+    if len(state_shape) != 1:
+        raise InputError(
+            f"An agent takes states of some numbers each, not images or others of {shape_in_words(state_shape)}; give "
+            "numbers that describe them, such as places or an embedding."
+        )
+
+
 @dataclass(frozen=True)
 class PolicyArchitecture:
     """All that is needed to build a `Policy` of the right shape."""
@@ -77,6 +87,9 @@ class PolicyArchitecture:
     heading: bool = False
     """Whether only the direction of a subgoal counts. Layers are normalised then, as they are in critics."""
 
+    def __post_init__(self) -> None:
+        check_sizes(*self.hidden)
+
     @property
     def width(self) -> int:
         """How many numbers a network makes of a state."""
@@ -85,10 +98,7 @@ class PolicyArchitecture:
     def check(self, state_shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Refuse states that are not rows of numbers."""
         del dtype
-        if len(state_shape) != 1:
-            raise InputError(
-                f"An agent takes states of some numbers each, not of {shape_in_words(state_shape)}; record features."
-            )
+        check_features(state_shape)
 
     def build(self, inputs: InputStatistics, *, key: PRNGKeyArray) -> Policy:
         """An untrained policy."""

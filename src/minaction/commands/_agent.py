@@ -17,10 +17,10 @@ from .._progress import counting_progress, training_progress
 from ..agents import Agent, AgentEvaluation, evaluate_agent, fit_agent, fit_gcbc, fit_qrl_actor, write_film
 from ..agents._actions import Actions
 from ..agents._film import layout_of
-from ..agents._fit import chosen_inputs
+from ..agents._given import checked_seeds, chosen_inputs, usual_inputs
 from ..errors import InputError
 from ..objectives import PathDist
-from ..tasks import TASKS, read
+from ..tasks import read
 from ..training import Diverged, Progressed, Run, RunConfig, Training, train
 from ..trajectories import Trajectories
 from . import _options as options
@@ -36,16 +36,17 @@ def agent(chosen: options.Agent) -> int:
 
 def _train(chosen: options.Agent) -> int:
     console = make_console()
-    if chosen.seeds < 1 or chosen.first_seed < 0:
-        raise InputError("Training takes at least one seed, from 0 on.")
+    seeds = range(chosen.first_seed, chosen.first_seed + chosen.seeds)
+    checked_seeds(seeds, chosen.steps)
     out = chosen.out or Path("agents") / Path(chosen.source).stem
+    if in_the_way := [place for place in (out, *out.parents) if place.exists() and not place.is_dir()]:
+        raise InputError(f"{in_the_way[0]} is a file, so that no agents can be written to {out}; choose another --out.")
     with counting_progress(f"reading {chosen.source}") as progress:
         data = read(chosen.source, keep_actions=True, episodes=chosen.episodes, progress=progress)
     began = time.monotonic()
-    seeds = range(chosen.first_seed, chosen.first_seed + chosen.seeds)
-    goal_inputs = chosen.goal_inputs or (TASKS[chosen.source].goal_inputs if chosen.source in TASKS else None)
+    goal_inputs = chosen.goal_inputs or usual_inputs(chosen.source)
     Actions.of(data)  # refuses data without actions, and
-    chosen_inputs(data, goal_inputs)  # numbers that a state does not have, before anything is trained
+    chosen_inputs(data, goal_inputs)  # images, or numbers that a state does not have, before anything is trained
     settings = {"steps": chosen.steps, "goal_inputs": goal_inputs}
     for several, model in _distances(chosen, data, seeds, out):
         paths = [out / f"agent-seed{seed}.safetensors" for seed in several]

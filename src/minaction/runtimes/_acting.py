@@ -12,17 +12,23 @@ from ..errors import InputError
 from ._roadmap import Roadmap, Way
 
 _FAR = 6.0  # typical moves from anything recorded: a goal out there is a guess
+_FLATTENED = " (`minaction.environments.as_state` makes one of an observation, as `collect` does)"
+
+
+def is_recorded(roadmap: Roadmap | None, way: Way) -> bool:
+    """Whether the goal of `way` is near anything recorded; how to reach one further out is a guess."""
+    return roadmap is None or (way.goal_off_road <= _FAR and roadmap.holds(way.goal_off_road))
 
 
 class Acting:
-    """An agent's `act` and `way`, where `towards` is its local policy."""
+    """An agent's `act`, `way` and `towards`, where `_local` is its local policy."""
 
     model: Any
     roadmap: Roadmap | None
     lookahead: float
     _told: bytes | None = None  # the goal that was warned of last
     _stand_in: tuple[bytes, np.ndarray, float] | None = None  # for a goal: a state near it, and from there to the goal
-    _last: bytes | None = None  # the state acted in last,
+    _last: tuple[bytes, bytes] | None = None  # the state acted in last, and the goal it was for,
     _tries: int = 0  # and how many actions before changed nothing
 
     def act(self, observation: ArrayLike, goal: ArrayLike) -> Any:
@@ -31,16 +37,21 @@ class Acting:
         Warns once of a goal that is far from anything recorded, or to which no recorded path leads. To such a goal it
         goes by way of the state that is nearest to it, by the learned distance, of those to which a path leads. Where
         the last action changed nothing, as in front of a wall, it heads for any recorded state around, and tries from
-        there.
+        there. So ask about one episode at a time, and call `reset` where another begins; a new goal is noticed.
         """
         state, target = self._checked(observation, "observation"), self._checked(goal, "goal")
         if self.roadmap is None:
-            return self.towards(state, target)
+            return self._local(state, target)
         way = self.way(state, target)
         self._warn(self.roadmap, way, target)
-        self._tries = self._tries + 1 if self._last == state.tobytes() else 0
-        self._last = state.tobytes()
-        return self.towards(state, self.roadmap.around(state, self._tries) if self._tries else way.subgoal)
+        now = state.tobytes(), target.tobytes()
+        self._tries = self._tries + 1 if self._last == now else 0
+        self._last = now
+        return self._local(state, self.roadmap.around(state, self._tries) if self._tries else way.subgoal)
+
+    def reset(self) -> None:
+        """Forget what was tried, because an episode begins: `act` then does what an agent does that was just loaded."""
+        self._last, self._tries, self._stand_in = None, 0, None
 
     def way(self, observation: ArrayLike, goal: ArrayLike) -> Way:
         """Where to head for next from `observation` (D,) to reach `goal` (D,), and how long the way is."""
@@ -69,13 +80,17 @@ class Acting:
 
     def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
         """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
+        return self._local(self._checked(observation, "observation"), self._checked(subgoal, "subgoal"))
+
+    def _local(self, state: np.ndarray, subgoal: np.ndarray) -> Any:
+        """What `towards` gives, for states that are checked already."""
         raise NotImplementedError
 
     def _warn(self, roadmap: Roadmap, way: Way, goal: np.ndarray) -> None:
         if self._told == goal.tobytes():
             return
         self._told = goal.tobytes()
-        if way.goal_off_road > _FAR or not roadmap.holds(way.goal_off_road):
+        if not is_recorded(roadmap, way):
             far = "infinitely many" if np.isinf(way.goal_off_road) else f"{way.goal_off_road:.0f}"
             warnings.warn(
                 f"The goal lies {far} typical moves from anything recorded; heading for the recorded state that is "
@@ -90,13 +105,21 @@ class Acting:
             )
 
     def _checked(self, state: ArrayLike, what: str) -> np.ndarray:
-        found = np.asarray(state)
+        try:
+            found = np.asarray(state)
+        except ValueError:
+            raise InputError(
+                f"The {what} is no array: its rows have different lengths; give a state as recorded."
+            ) from None
         if found.dtype.kind not in "fiub":
-            raise InputError(f"The {what} is not made of numbers but of {found.dtype.name}; give a state as recorded.")
+            raise InputError(
+                f"The {what} is not made of numbers but of {found.dtype.name}; give a state as recorded{_FLATTENED}."
+            )
         if found.shape != self.model.state_shape:
+            flattened = _FLATTENED if found.ndim == 0 else ""  # a choice among n, of which n numbers were recorded
             raise InputError(
                 f"The {what} has shape {found.shape}; this agent takes states of shape {self.model.state_shape}, "
-                "as they were recorded."
+                f"as they were recorded{flattened}."
             )
         if not np.isfinite(found).all():
             raise InputError(f"The {what} holds NaN or infinity.")

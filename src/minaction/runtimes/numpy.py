@@ -155,9 +155,8 @@ class NumpyAgent(Acting):
         self._stored = stored
         self._policy = _formulas.policy(OPERATIONS, stored.hidden, stored.heading, stored.weights)
 
-    def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
-        """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
-        rows = (self._stored.as_rows(side)[0] for side in (observation, subgoal))
+    def _local(self, state: np.ndarray, subgoal: np.ndarray) -> Any:
+        rows = (self._stored.as_rows(side)[0] for side in (state, subgoal))
         return self._stored.decode(self._policy(*rows)[0])
 
 

@@ -115,10 +115,9 @@ class TorchAgent(torch.nn.Module, Acting):
             rows.append(seen.to(weights["subgoal"].dtype))
         return _formulas.policy(_OPERATIONS, self._stored.hidden, self._stored.heading, weights)(*rows)
 
-    def towards(self, observation: ArrayLike, subgoal: ArrayLike) -> Any:
-        """The local policy's action in a state, `observation` (D,), towards a nearby `subgoal` (D,)."""
+    def _local(self, state: np.ndarray, subgoal: np.ndarray) -> Any:
         with torch.no_grad():
-            return self._stored.decode(self(*_tensors(self, observation, subgoal)).cpu().numpy())
+            return self._stored.decode(self(*_tensors(self, state, subgoal)).cpu().numpy())
 
     def _weights(self) -> dict[str, torch.Tensor]:
         return {name: getattr(self, attribute) for name, attribute in self._names.items()}
