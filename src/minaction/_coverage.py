@@ -11,7 +11,7 @@ from scipy.spatial import KDTree
 
 from ._image_axes import is_image
 from ._mapped import read_rows
-from .trajectories import Trajectories
+from .trajectories import Trajectories, at_rest
 
 _MOST_STATES, _MOST_BYTES = 16_000, 1_000_000  # of a sample
 _GLANCE, _GLANCE_NUMBERS = 40_000, 10_000_000
@@ -102,6 +102,7 @@ def _typical_step(data: Trajectories, rows: np.ndarray) -> tuple[np.ndarray, flo
     rows = rows[~np.isin(rows, data.offsets[1:] - 1)]  # the last state of an episode has no successor
     before, after = flat(read_rows(data.states, rows)), flat(read_rows(data.states, rows + 1))
     change = np.abs(after - before)
+    change = change[~at_rest(change)]
     unit = np.array([np.median(column[column > 0]) if (column > 0).any() else 0.0 for column in change.T])
     spread = np.ptp(before, axis=0)
     unit = np.where(unit > 0, unit, _NEVER * np.where(spread > 0, spread, np.maximum(np.abs(before[:1]).max(0), 1.0)))

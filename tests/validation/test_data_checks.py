@@ -67,6 +67,14 @@ MISTAKES: dict[str, tuple[Sequence[np.ndarray], str]] = {
         "the images have four channels",
     ),
     "no shared states": ([_walk() + 100.0 * k for k in range(20)], "recordings hardly overlap: 0 % of the states"),
+    "a battery": (
+        [np.c_[_walk(160), 90 - 0.1 * np.arange(160) + 0.03 * RANDOM.normal(size=160)] for _ in range(20)],
+        "number 2 of the states only ever falls, but for noise",
+    ),
+    "a sensor that fails": (
+        [np.cumsum(RANDOM.normal(size=(50, 2)), 0) + np.outer(np.arange(50) == 7, [1000.0, 0.0]) for _ in range(20)],
+        "number 1 of the states jumps away and straight back in 20 of 1000 rows, row 7 for one",
+    ),
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .._mapped import read_rows, row_blocks
+from ..trajectories import at_rest
 from ._looks import looks_mislead
 
 _MOST_ROWS, _MOST_NUMBERS = 1 << 20, 1 << 25
@@ -24,7 +25,8 @@ class InputStatistics(NamedTuple):
         mean: the mean, in the shape of a state, as are the next three.
         scale: the standard deviation; 1 where the number never changes.
         rate: the root mean square of its change from one recorded state to the next, in standard deviations.
-        stride: the same over those steps in which it changes: large for a switch that is seldom thrown.
+        stride: the same over those steps in which it changes, pauses left out: large for a switch that is seldom
+            thrown.
         common_scale: the standard deviation of all inputs that change, taken together, ().
         lowest: the minimum, in the shape of a state.
         widest: the range of the input with the widest range, (); 1 if none changes.
@@ -93,9 +95,9 @@ def input_statistics(
     offsets = np.array([0, len(states)]) if offsets is None else offsets
     starts = np.setdiff1d(starts, offsets[1:] - 1)  # the last state of an episode has no successor
     change = read_rows(states, starts + 1).astype(np.float64) - read_rows(states, starts)
-    squares, moved = (change**2).sum(axis=0), (change != 0).sum(axis=0)
-    rate = np.sqrt(squares / max(1, len(starts))) / scale
-    stride = np.sqrt(squares / np.maximum(1, moved)) / scale
+    rate = np.sqrt((change**2).sum(axis=0) / max(1, len(starts))) / scale
+    change = change[~at_rest(change.reshape(len(change), states[0].size))]
+    stride = np.sqrt((change**2).sum(axis=0) / np.maximum(1, (change != 0).sum(axis=0))) / scale
     widest = np.ptp(rows, axis=0)[changes].max() if changes.any() else 1.0
     mean, lowest = (values - (0.0 if origin is None else origin) for values in (rows.mean(axis=0), rows.min(axis=0)))
     unit = np.asarray(scale * np.where(stride > 0, stride, 1.0))

@@ -8,12 +8,13 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial import KDTree
 
-from ..trajectories import Trajectories, states_repeat
-from ._edges import Edges, borrowed_edges, cheapest, spacing_of, straight_edges, unknown
+from ..trajectories import Trajectories, repaired, states_repeat
+from ._edges import Edges, borrowed_edges, cheapest, reach, spacing_of, straight_edges, unknown
 from ._freedom import Norm, free_norm
 from ._gaps import bridged_edges, find_gaps
 from ._guesses import Visited, guessed_edges
 from ._moves import absorbing, lent_moves, usual
+from ._moving import at_rows, moving_rows
 from ._nearness import Embedding, Nearness
 from ._noise import STEPS, noisy_inputs, steady_pace
 from ._resolution import choose_resolution
@@ -52,7 +53,13 @@ def build(
     random = np.random.default_rng(seed)
     data, kept = bounded(data, random, MAX_ROWS)
     repeats = embedding is None and states_repeat(data.states, data.offsets)
+    data = data if repeats else repaired(data)
     resolution = choose_resolution(data, repeats, embedding, random)
+    if not repeats:
+        rows = moving_rows(resolution.nearness.measured(data.states), episodes(data))
+        if len(rows) < data.num_states:
+            data, kept = at_rows(data, rows), rows if kept is None else kept[rows]
+            resolution = choose_resolution(data, repeats, embedding, random)
     nearness, moves = resolution.nearness, resolution.moves
     some = moves.sampled(NODES, random)
     before = nearness.place(data.states[some.start])
@@ -97,7 +104,7 @@ def build(
     else:
         guessed = [*borrowed_edges(tree, nearness.size, lent, norm, tick)]
         if norm is not None and spacing is not None:
-            guessed += straight_edges(tree, spacing, norm, tick, random)
+            guessed += straight_edges(tree, spacing, norm, reach(some.cost, spacing, norm), random)
         graph = cheapest([*edges, *guessed], len(nodes))
     rows = rows if kept is None else kept[rows]
     return Built(nodes, rows, graph, tree, spacing, nearness, norm, resolution.steps, tick, repeats, gaps)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
+from ..trajectories import at_rest
 
 Embedding = Callable[[np.ndarray], np.ndarray]
 """States (n, D) to places (n, k) whose distances say which states are near, as a learned model's encoder."""
@@ -46,6 +47,10 @@ class Nearness:
         if not self.exact.any():
             return places
         return np.column_stack([places, APART * self._groups(inputs[:, self.exact])])
+
+    def measured(self, states: np.ndarray) -> np.ndarray:
+        """The coordinates of their places that measure distance, (n, size): without keys."""
+        return self.place(states)[:, : self.size]
 
     def states_at(self, places: np.ndarray) -> np.ndarray | None:
         """The states at places, the inverse of `place`; None where an input does not count, so that it is not known."""
@@ -102,7 +107,8 @@ def fit_nearness(before: np.ndarray, after: np.ndarray, lasting: np.ndarray, emb
         soft, exact = changes > 0, exact & (changes == 0)
     if not soft.any():
         raise InputError("No state ever changes, so nothing can be said about distances; record states that move.")
-    unit = np.array([np.median(column[column > 0]) for column in change[:, soft].T])
+    moved = change[:, soft][~at_rest(change[:, soft])]
+    unit = np.array([np.median(column[column > 0]) for column in moved.T])
     keys = np.unique(np.concatenate([first, second])[:, exact], axis=0)
     return Nearness(unit, soft, exact, keys, embedding)
 

@@ -245,7 +245,7 @@ class Source:
             return []  # positions in mazes never repeat, and their data takes minutes to make
         data = self.data(seed)
         few = data.has_at_most(min(_MOST_OBSERVED_STATES, data.num_states // _FEWEST_VISITS))
-        if not few or not met_again(data.distinct.index, data.offsets):
+        if not few or not met_again(data.distinct, data.offsets, _FEWEST_VISITS):
             return []
         states, distances = observed_distance(data)
         if self._of_world:  # only the states that the world's truth covers, which may leave out where episodes end

@@ -7,6 +7,10 @@ from ._distinct import met_again as met_again
 from ._distinct import states_repeat as states_repeat
 from ._episodes import Episode as Episode
 from ._given import as_trajectories as as_trajectories
+from ._pauses import at_rest as at_rest
+from ._pauses import typical_change as typical_change
+from ._readings import failed_readings as failed_readings
+from ._readings import repaired as repaired
 from .readers import READERS as READERS
 from .readers import Reader as Reader
 from .readers import TableOptions as TableOptions

@@ -44,19 +44,27 @@ def distinct_states(states: np.ndarray) -> DistinctStates:
 
 
 def states_repeat(states: np.ndarray, offsets: np.ndarray) -> bool:
-    """Whether states (n, *shape), n at least 1, are seen twice or more on average, as in a world of finitely many.
+    """Whether states (n, *shape), n at least 1, are visited twice or more on average, as in a world of finitely many.
 
     Episodes begin at `offsets`.
     """
     glance = states[:: -(-len(states) // _GLANCE)]
     if len(glance) < len(states) and len(distinct_states(glance)) > 0.99 * len(glance):
         return False  # settles continuous data without sorting all of it
-    distinct = distinct_states(states)
-    return 2 * len(distinct) <= len(states) and met_again(distinct.index, offsets)
+    return met_again(distinct_states(states), offsets, 2)
 
 
-def met_again(index: np.ndarray, offsets: np.ndarray) -> bool:
-    """Whether states that repeat, by their numbers (n,), do so in other episodes too, if there are enough to tell."""
+def met_again(distinct: DistinctStates, offsets: np.ndarray, times: int) -> bool:
+    """Whether states are visited so many `times` on average and, if there are enough episodes to tell, in several.
+
+    Rows of an episode in which the state stays as it is are one visit: a robot that stands still repeats its state in
+    row after row, and moves in a continuum nonetheless.
+    """
+    index = distinct.index
+    arrives = np.append(True, index[1:] != index[:-1])
+    arrives[offsets[:-1]] = True
+    if times * len(distinct) > arrives.sum():
+        return False
     if len(offsets) <= _EPISODES:
         return True
     episode = np.searchsorted(offsets, np.arange(len(index)), side="right")

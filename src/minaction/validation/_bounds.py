@@ -15,7 +15,7 @@ _VISITS = 2  # of a state on average, where states are said to repeat
 
 def states_repeat(data: Trajectories) -> bool:
     """Whether states are visited twice or more on average, so that paths of different episodes meet."""
-    return data.has_at_most(data.num_states // _VISITS) and met_again(data.distinct.index, data.offsets)
+    return data.has_at_most(data.num_states // _VISITS) and met_again(data.distinct, data.offsets, _VISITS)
 
 
 class RecordedBounds:

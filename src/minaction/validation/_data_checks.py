@@ -12,13 +12,15 @@ from .._coverage import Coverage, flat
 from .._image_axes import arrangement, images_of, is_image
 from .._mapped import read_rows, row_blocks
 from ..errors import InputError
-from ..trajectories import Trajectories
+from ..trajectories import Trajectories, failed_readings, repaired
 from ..trajectories._ids import GLANCE, are_ids, remembered, some_steps
 from ._bounds import states_repeat
 
 _FEW_STEPS = 200
 _IMAGES, _STEPS_OF_IMAGES = 1_000, 100  # looked at
 _LARGEST = 64  # numbers of a state: of images, single ones mean nothing
+_SHARES = 8  # of an episode, and steps of each, over which what drifts changes by the same amount
+_STEADY = 0.2  # its standard deviation there, of its mean
 _NEAR = 2.0  # typical steps
 _OVERLAP = 0.1  # of states near one of another episode, or known from one
 _MOST_FOR_NEARNESS = 10  # numbers of a state
@@ -29,9 +31,9 @@ _ASKED, _NEIGHBOURS = 1_000, 64
 def check_data(data: Trajectories) -> list[str]:
     """What looks wrong with recorded episodes, one sentence each; an empty list if nothing does.
 
-    Looks for too few states or steps, a clock, a label of episodes or noise among the numbers of a state, numbers that
-    stand for missing values, ids given as one number, images of different ranges or with a fourth channel, and episodes
-    that share no states.
+    Looks for too few states or steps, a clock, a label of episodes or noise among the numbers of a state, readings that
+    failed, numbers that stand for missing values, ids given as one number, images of different ranges or with a fourth
+    channel, and episodes that share no states.
     Some of this may be intended: a world can have only one direction.
 
     Args:
@@ -50,8 +52,10 @@ def check_data(data: Trajectories) -> list[str]:
     if steps < _FEW_STEPS:
         found.append(f"only {steps} steps were recorded; distances are hardly more than guesses below a few hundred")
     if np.prod(data.state_shape) <= _LARGEST:
+        found += _failed_readings(data)
+        data = repaired(data)
         before, after = (flat(states) for states in some_steps(data.states, data.offsets))
-        found += [*_clocks(before, after, data.columns), *(_ids(before, after) or _noise(data, before, after))]
+        found += [*_clocks(data, before, after), *(_ids(before, after) or _noise(data, before, after))]
         found += [*_labels(data, before, after), *_stand_ins(data, before)]
     return [*found, *_odd_images(data), *_overlap(data)]
 
@@ -92,15 +96,28 @@ def _other_ranges(data: Trajectories) -> list[str]:
     ]
 
 
-def _clocks(before: np.ndarray, after: np.ndarray, names: Sequence[str]) -> Iterator[str]:
-    """Numbers that grow, or fall, in every step."""
-    change = after - before
-    for column in np.flatnonzero((change > 0).all(axis=0) | (change < 0).all(axis=0)).tolist():
-        how = "grows" if change[0, column] > 0 else "falls"
+def _clocks(data: Trajectories, before: np.ndarray, after: np.ndarray) -> Iterator[str]:
+    """Numbers that grow, or fall, in every step, or steadily but for noise."""
+    least, most, drift = (after - before).min(axis=0), (after - before).max(axis=0), _drift(data)
+    for column in np.flatnonzero((least > 0) | (most < 0) | (drift != 0)).tolist():
+        steps = least[column] > 0 or most[column] < 0
+        way = most[column] if steps else drift[column]
+        how = ("grows" if way > 0 else "falls") + ("" if steps else ", but for noise")
         yield (
-            f"{_named(names, column)} only ever {how}: if it is a clock or a counter, give it as times or "
+            f"{_named(data.columns, column)} only ever {how}: if it is a clock or a counter, give it as times or "
             "leave it out, because no state is visited twice while it runs"
         )
+
+
+def _drift(data: Trajectories) -> np.ndarray:
+    """By how much each number changes over an eighth of an episode, (D,); 0 unless that is the same everywhere."""
+    lag = int(np.median(data.lengths)) // _SHARES
+    rows = np.sort(np.random.default_rng(0).integers(0, data.num_states - lag, GLANCE))
+    rows = rows[np.searchsorted(data.offsets, rows, "right") == np.searchsorted(data.offsets, rows + lag, "right")]
+    if lag < _SHARES or len(rows) == 0:
+        return np.zeros(int(np.prod(data.state_shape)))
+    way = flat(read_rows(data.states, rows + lag)) - flat(read_rows(data.states, rows))
+    return np.where(way.std(axis=0) < _STEADY * np.abs(way.mean(axis=0)), way.mean(axis=0), 0.0)
 
 
 def _named(names: Sequence[str], column: int) -> str:
@@ -120,6 +137,16 @@ def _labels(data: Trajectories, before: np.ndarray, after: np.ndarray) -> Iterat
                 f"{_named(data.columns, column)} never changes inside an episode: if it says how an episode went, or "
                 "which it is, leave it out, because no way leads from one of its values to another"
             )
+
+
+def _failed_readings(data: Trajectories) -> Iterator[str]:
+    """Numbers that jump far away for a single row."""
+    for column, rows in failed_readings(data).items():
+        yield (
+            f"{_named(data.columns, column)} jumps away and straight back in {len(rows)} of {data.num_states} rows, "
+            f"row {rows[0]} for one: these readings count as failed, and the mean of those before and after stands for "
+            "each"
+        )
 
 
 def _stand_ins(data: Trajectories, some: np.ndarray) -> Iterator[str]:
@@ -164,9 +191,12 @@ def refuse_ids(data: Trajectories) -> None:
 
 
 def refuse_or_warn(data: Trajectories) -> None:
-    """`refuse_ids`, and a warning of odd images: what a person should know who looks at no report."""
+    """`refuse_ids`, and a warning of what is odd about images, or set right in numbers.
+
+    That is what a person should know who looks at no report.
+    """
     refuse_ids(data)
-    for sentence in _odd_images(data):
+    for sentence in [*_odd_images(data), *_failed_readings(data)]:
         warnings.warn(f"{sentence}.", stacklevel=3)
 
 

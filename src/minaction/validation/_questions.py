@@ -11,7 +11,7 @@ from .._coverage import Coverage, flat
 from .._image_axes import is_image
 from .._model import DistanceModel
 from ..recorded import recorded_distance, sighted
-from ..trajectories import Trajectories
+from ..trajectories import Trajectories, at_rest
 from ._bounds import RecordedBounds, states_repeat
 
 _PAIRS = 4_000
@@ -89,9 +89,10 @@ def _steps(data: Trajectories) -> Pairs:
 
 
 def _moving(data: Trajectories, steps: Pairs, random: np.random.Generator) -> Pairs:
-    """Some of the steps in which the state changes."""
+    """Some of the steps in which the state changes, by more than noise in a pause."""
     some = random.permutation(len(steps.first))[:_PAIRS]
-    changed = (flat(data.states[steps.first[some]]) != flat(data.states[steps.second[some]])).any(axis=1)
+    change = flat(data.states[steps.second[some]]) - flat(data.states[steps.first[some]])
+    changed = (change != 0).any(axis=1) & ~at_rest(change)
     return _of_rows(data, steps.first[some[changed]], steps.second[some[changed]])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import InputError
-from ..trajectories import Trajectories
+from ..trajectories import Trajectories, repaired
 
 HELD_OUT = 0.1
 """The share of episodes that is held out by default if true distances are not known."""
@@ -19,10 +19,11 @@ def split(data: Trajectories, share: float) -> tuple[Trajectories, Trajectories 
     """`data` without a share of its episodes, and these episodes; all of `data` and None if there are too few.
 
     Every n-th episode is held out, from the beginning to the end of the recording, and the same ones when a training is
-    resumed. Nothing is held out of memory-mapped data (`Trajectories.is_mapped`).
+    resumed. Nothing is held out of memory-mapped data (`Trajectories.is_mapped`). Readings that failed are set right.
     """
     if not 0 <= share < 1:
         raise InputError(f"The share of episodes held out is from 0 to below 1, not {share:g}.")
+    data = repaired(data)
     count = round(share * data.num_episodes)
     if data.num_episodes < FEWEST_EPISODES or data.is_mapped or count < 1:
         return data, None
