@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial import KDTree
 
 import minaction as ma
 from minaction.recorded import _resolution
 from minaction.recorded._nearness import slowness
+from minaction.tasks import Source
 
 
-def test_noise_is_as_fast_as_can_be_and_a_constant_is_not_slow() -> None:
+def test_noise_is_faster_than_what_takes_time_and_a_constant_is_not_slow() -> None:
     rng = np.random.default_rng(0)
     walk = np.cumsum(rng.normal(size=2001))
     states = np.stack([walk, rng.normal(size=2001), np.ones(2001)], axis=1)
     slow, noise, constant = slowness(states[:-1], states[1:], None)
     assert slow > 10
-    assert noise == pytest.approx(1, abs=0.1)
+    assert noise < 1
     assert constant == 0
 
 
@@ -39,3 +41,35 @@ def test_a_place_that_all_leave_is_not_forgotten_before_a_heading(monkeypatch: p
     data = ma.Trajectories.from_episodes([episode() for _ in range(200)])
     _resolution.choose_resolution(data, False, None, rng)
     assert tried[1] == {(0, 1)}
+
+
+def _beside(data: ma.Trajectories, what: str) -> np.ndarray:
+    """What is recorded beside a place (n, 2), one or two numbers that take no time to change."""
+    states, rng = data.states.astype(np.float64), np.random.default_rng(0)
+    unit = np.median(np.abs(np.diff(states, axis=0)), axis=0)
+    before = np.roll(states, 1, axis=0)
+    before[data.offsets[:-1]] = states[data.offsets[:-1]]
+    velocity = (states - before) / unit
+    return {
+        "its velocity": velocity,
+        "its heading": np.arctan2(velocity[:, 1:], velocity[:, :1]),
+        "its speed": np.linalg.norm(velocity, axis=1, keepdims=True),
+        "the frame before": before,
+        "a poor sensor of the same": states + 0.5 * unit * rng.normal(size=states.shape),
+    }[what]
+
+
+@pytest.mark.parametrize(
+    "what", ["its velocity", "its heading", "its speed", "the frame before", "a poor sensor of the same"]
+)
+def test_the_place_counts_and_not_what_follows_from_it(what: str) -> None:
+    # With all that is remembered over a while, one number of the place was dropped, and distances were .66 to .72.
+    source = Source("parts-2", (7,))
+    data, truth = source.data(7), source.truths(7)[0]
+    wide = np.concatenate([data.states, _beside(data, what)], axis=1).astype(np.float32)
+    graph = ma.recorded_distance(ma.Trajectories.from_flat(wide, data.offsets))
+    unit = np.median(np.abs(np.diff(data.states, axis=0)), axis=0)
+    nearest = KDTree(data.states / unit).query(truth.sources / unit)[1]
+    found, asked = graph.pairwise(wide[nearest]), np.isfinite(truth.distances)
+    assert graph.counts.sum() == 2
+    assert np.corrcoef(found[asked], truth.distances[asked])[0, 1] > 0.99

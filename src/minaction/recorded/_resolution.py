@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from ..trajectories import Trajectories
-from ._nearness import Embedding, Nearness, fit_nearness, remembered, slowness
+from ._nearness import Embedding, Nearness, fit_nearness, independent, remembered, slowness
 from ._neighbours import neighbours
 from ._sample import Moves, moves
 
@@ -49,7 +49,9 @@ def choose_resolution(
     tried: set[tuple[int, bytes]] = set()
     size = max(100, min(_SAMPLE, _SAMPLE_NUMBERS // data.state_shape[0]))
     single = moves(data, 1).sampled(size, random)
-    slow = slowness(data.states[single.start], data.states[single.end], embedding)
+    before, after = data.states[single.start], data.states[single.end]
+    slow = slowness(before, after, embedding)
+    useful = np.ones(len(slow), bool)
     for horizon in HORIZONS:
         later = moves(data, horizon)
         if len(later) == 0:
@@ -58,6 +60,7 @@ def choose_resolution(
         lasting = remembered(data.states[some.start], data.states[some.end], embedding)
         if lasting.any():
             lasting |= slow >= SLOW * slow[lasting].max()
+        lasting &= useful
         lasting |= repeats  # beside noise no state would repeat; in a grid of two rows, the row is forgotten at once
         steps = 1
         while steps <= max(1, horizon // MOVES):
@@ -68,6 +71,8 @@ def choose_resolution(
                     return resolution
                 found.append((away, resolution))
             steps *= 2
+        if useful.all():
+            useful = independent(before, after, slow, embedding)
     return min(found, key=lambda pair: pair[0])[1]
 
 
