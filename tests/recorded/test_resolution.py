@@ -44,7 +44,7 @@ def test_a_place_that_all_leave_is_not_forgotten_before_a_heading(monkeypatch: p
 
 
 def _beside(data: ma.Trajectories, what: str) -> np.ndarray:
-    """What is recorded beside a place (n, 2), one or two numbers that take no time to change."""
+    """What is recorded beside a place (n, 2): what follows from it, can change at once, or does not matter."""
     states, rng = data.states.astype(np.float64), np.random.default_rng(0)
     unit = np.median(np.abs(np.diff(states, axis=0)), axis=0)
     before = np.roll(states, 1, axis=0)
@@ -56,13 +56,15 @@ def _beside(data: ma.Trajectories, what: str) -> np.ndarray:
         "its speed": np.linalg.norm(velocity, axis=1, keepdims=True),
         "the frame before": before,
         "a poor sensor of the same": states + 0.5 * unit * rng.normal(size=states.shape),
+        "a temperature": np.convolve(rng.normal(size=len(states) + 49), np.ones(50) / 50, "valid")[:, None],
     }[what]
 
 
 @pytest.mark.parametrize(
-    "what", ["its velocity", "its heading", "its speed", "the frame before", "a poor sensor of the same"]
+    "what",
+    ["its velocity", "its heading", "its speed", "the frame before", "a poor sensor of the same", "a temperature"],
 )
-def test_the_place_counts_and_not_what_follows_from_it(what: str) -> None:
+def test_the_place_counts_and_not_what_is_recorded_beside_it(what: str) -> None:
     # With all that is remembered over a while, one number of the place was dropped, and distances were .66 to .72.
     source = Source("parts-2", (7,))
     data, truth = source.data(7), source.truths(7)[0]
