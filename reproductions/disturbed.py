@@ -97,13 +97,16 @@ DISTURBANCES: dict[str, Change] = {
 }
 
 
-def judge(task: str, out: Path, seed: int, episodes: int | None, steps: int, graph_alone: bool) -> None:
+def judge(
+    task: str, out: Path, only: list[str], seed: int, episodes: int | None, steps: int, graph_alone: bool
+) -> None:
     """Compare the graph of every disturbed recording, and what is learned from it, with the truth."""
     source = Source(task, (seed,), episodes)
     truth, data = source.truths(seed)[0], source.data(seed)
     result: dict[str, Any] = {"task": task, "seed": seed, "states": data.num_states, "steps": steps}
-    for name, change in DISTURBANCES.items():
-        disturbed = change(data, np.random.default_rng(seed))
+    result |= json.loads(out.read_text()) if out.exists() else {}
+    for name in only or DISTURBANCES:
+        disturbed = DISTURBANCES[name](data, np.random.default_rng(seed))
         found = {"graph": ma.recorded_distance(disturbed).pairwise(truth.sources, truth.targets)}
         if not graph_alone:
             with warnings.catch_warnings():
@@ -145,7 +148,8 @@ def table(paths: list[Path]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task", nargs="?")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, help="what it holds of other disturbances is kept")
+    parser.add_argument("--only", nargs="+", choices=DISTURBANCES, default=[])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--episodes", type=int)
     parser.add_argument("--steps", type=int, default=2000)
@@ -155,4 +159,4 @@ if __name__ == "__main__":
     if given.table:
         table(given.table)
     else:
-        judge(given.task, given.out, given.seed, given.episodes, given.steps, given.graph_alone)
+        judge(given.task, given.out, given.only, given.seed, given.episodes, given.steps, given.graph_alone)

@@ -36,13 +36,14 @@ def test_spikes_are_found_where_they_are_and_nowhere_else():
     assert found[0].tolist() == SPIKES.tolist()
 
 
-def test_a_failed_reading_becomes_the_mean_of_its_neighbours():
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_failed_readings_become_what_lies_between_their_neighbours(length):
     data = drive()
-    states = np.array(data.states)
-    states[SPIKES] = [50.0, -9000.0]
+    states, failed = np.array(data.states), (SPIKES[:, None] + np.arange(length)).ravel()
+    states[failed] = np.stack([50.0 + 10 * np.arange(len(failed)), np.full(len(failed), -9000.0)], axis=1)
     mended = repaired(with_states(data, states)).states
-    np.testing.assert_allclose(mended[SPIKES], (data.states[SPIKES - 1] + data.states[SPIKES + 1]) / 2, rtol=1e-5)
-    others = np.setdiff1d(np.arange(data.num_states), SPIKES)
+    assert (np.abs(mended[failed] - data.states[failed]) < [0.3, 300.0]).all()
+    others = np.setdiff1d(np.arange(data.num_states), failed)
     np.testing.assert_array_equal(mended[others], data.states[others])
 
 

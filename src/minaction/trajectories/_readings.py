@@ -11,9 +11,11 @@ from ._distinct import states_repeat
 from ._pauses import typical_change
 
 AWAY = 5.0
-"""Such a reading lies at least so many typical changes away from the ones before and after it,"""
+"""Such readings lie at least so many typical changes away from the ones before and after them,"""
 BACK = 3.0
 """which are at most so many from each other."""
+LONGEST = 3
+"""So many rows in a row may fail."""
 _BESIDE = 2.5
 """If one number fails in a row, so may others, by less."""
 _RETURN = 0.25  # of how far it went: what comes back like that says nothing of how large changes are
@@ -26,41 +28,68 @@ def failed_readings(data: Trajectories) -> dict[int, np.ndarray]:
     None are looked for among images, whole numbers, states that repeat, where any jump may be the world's own, and in
     files that do not fit into memory.
     """
-    flat = len(data.state_shape) == 1 and data.states.dtype.kind == "f"
-    if not flat or data.is_mapped or states_repeat(data.states, data.offsets):
-        return {}
-    inside = np.ones(data.num_states, bool)
-    inside[data.offsets[:-1]] = inside[data.offsets[1:] - 1] = False  # the ends of episodes have one neighbour
-    rows = np.flatnonzero(inside)
-    odd = np.zeros(len(rows), bool)
-    for column in data.states.T:
-        odd |= _jumps(column, rows) > AWAY
-    if not odd.any() or odd.sum() > _RARE * data.num_states:
-        return {}
-    failed = {number: rows[odd & (_jumps(column, rows) > _BESIDE)] for number, column in enumerate(data.states.T)}
-    return {number: found for number, found in failed.items() if len(found)}
-
-
-def _jumps(column: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """How far a number jumps to each of `rows` and straight back, (n,) in typical changes; 0 if it stays away."""
-    values = column.astype(np.float64)
-    there, here = values[rows] - values[rows - 1], values[rows + 1] - values[rows]
-    away, apart = np.minimum(np.abs(there), np.abs(here)), np.abs(there + here)
-    returns = apart <= _RETURN * away
-    typical = typical_change(np.where(returns | np.roll(returns, 1), 0.0, there)[:, None])[0]
-    return np.where(apart <= BACK * typical, away / typical, 0.0) if typical > 0 else np.zeros(len(rows))
+    return {number: rows for number, (rows, _) in _mended(data).items()}
 
 
 def repaired(data: Trajectories) -> Trajectories:
-    """The recording with the mean of the readings before and after in place of those that failed.
+    """The recording with failed readings replaced by what lies between those before and after.
 
     One spike is a short cut through whatever place it names: a thousandth of such rows took the distances in two rooms
     from .999 to .87 (the correlation of the recording's graph with the truth).
     """
-    found = failed_readings(data)
+    found = _mended(data)
     if not found:
         return data
     states = np.array(data.states)
-    for number, rows in found.items():
-        states[rows, number] = (data.states[rows - 1, number] + data.states[rows + 1, number]) / 2
+    for number, (rows, values) in found.items():
+        states[rows, number] = values
     return replace(data, states=states)
+
+
+def _mended(data: Trajectories) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """By the number of a state, the rows in which it failed and what it probably was."""
+    flat = len(data.state_shape) == 1 and data.states.dtype.kind == "f"
+    if not flat or data.is_mapped or states_repeat(data.states, data.offsets):
+        return {}
+    failed, typical = np.zeros(data.num_states, bool), np.zeros(data.state_shape[0])
+    for number, column in enumerate(data.states.T):
+        values = column.astype(np.float64)
+        typical[number] = _typical(values, data.offsets)
+        if typical[number] > 0:
+            for length in range(1, LONGEST + 1):
+                failed |= _excursions(values / typical[number], length, data.offsets)
+    if not failed.any() or failed.sum() > _RARE * data.num_states:
+        return {}
+    found, rows, sound = {}, np.flatnonzero(failed), np.flatnonzero(~failed)
+    for number, column in enumerate(data.states.T):
+        between = np.interp(rows, sound, column[sound])
+        off = np.abs(column[rows] - between) > _BESIDE * typical[number]
+        if typical[number] > 0 and off.any():
+            found[number] = rows[off], between[off]
+    return found
+
+
+def _excursions(values: np.ndarray, length: int, offsets: np.ndarray) -> np.ndarray:
+    """The rows (N,) of which just so many in a row lie far from the row before and the one after, which are near."""
+    ends = np.arange(len(values) - length - 1)
+    episode = np.searchsorted(offsets, ends, side="right")
+    before, after = values[ends], values[ends + length + 1]
+    away = (np.abs(after - before) <= BACK) & (ends + length + 1 < offsets[episode])
+    for k in range(1, length + 1):
+        inside = values[ends + k]
+        away &= np.minimum(np.abs(inside - before), np.abs(inside - after)) > AWAY
+    found = np.zeros(len(values), bool)
+    for k in range(1, length + 1):
+        found[ends[away] + k] = True
+    return found
+
+
+def _typical(values: np.ndarray, offsets: np.ndarray) -> float:
+    """The typical change of a number (N,), but for steps that leave and come straight back."""
+    change = np.diff(values)
+    change[offsets[1:-1] - 1] = 0.0
+    there, here = change[:-1], change[1:]
+    returns = np.abs(there + here) <= _RETURN * np.minimum(np.abs(there), np.abs(here))
+    change[:-1][returns] = 0.0
+    change[1:][returns] = 0.0
+    return float(typical_change(change[:, None])[0]) if len(change) else 0.0

@@ -144,8 +144,8 @@ def _failed_readings(data: Trajectories) -> Iterator[str]:
     for column, rows in failed_readings(data).items():
         yield (
             f"{_named(data.columns, column)} jumps away and straight back in {len(rows)} of {data.num_states} rows, "
-            f"row {rows[0]} for one: these readings count as failed, and the mean of those before and after stands for "
-            "each"
+            f"row {rows[0]} for one: these readings count as failed, and what lies between those before and after "
+            "stands for them"
         )
 
 
