@@ -13,7 +13,7 @@ from ._pauses import typical_change
 AWAY = 5.0
 """Such readings lie at least so many typical changes away from the ones before and after them,"""
 BACK = 3.0
-"""which are at most so many from each other."""
+"""which are at most so many from each other; half as many more for every further row."""
 LONGEST = 3
 """So many rows in a row may fail."""
 _BESIDE = 2.5
@@ -74,7 +74,7 @@ def _excursions(values: np.ndarray, length: int, offsets: np.ndarray) -> np.ndar
     ends = np.arange(len(values) - length - 1)
     episode = np.searchsorted(offsets, ends, side="right")
     before, after = values[ends], values[ends + length + 1]
-    away = (np.abs(after - before) <= BACK) & (ends + length + 1 < offsets[episode])
+    away = (np.abs(after - before) <= BACK * (length + 1) / 2) & (ends + length + 1 < offsets[episode])
     for k in range(1, length + 1):
         inside = values[ends + k]
         away &= np.minimum(np.abs(inside - before), np.abs(inside - after)) > AWAY
