@@ -57,7 +57,7 @@ def _mended(data: Trajectories) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         typical[number] = _typical(values, data.offsets)
         if typical[number] > 0:
             for length in range(1, LONGEST + 1):
-                failed |= _excursions(values / typical[number], length, data.offsets)
+                failed |= _failed(values / typical[number], length, data.offsets)
     if not failed.any() or failed.sum() > _RARE * data.num_states:
         return {}
     found, rows, sound = {}, np.flatnonzero(failed), np.flatnonzero(~failed)
@@ -69,27 +69,37 @@ def _mended(data: Trajectories) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def _excursions(values: np.ndarray, length: int, offsets: np.ndarray) -> np.ndarray:
-    """The rows (N,) of which just so many in a row lie far from the row before and the one after, which are near."""
-    ends = np.arange(len(values) - length - 1)
-    episode = np.searchsorted(offsets, ends, side="right")
-    before, after = values[ends], values[ends + length + 1]
-    away = (np.abs(after - before) <= BACK * (length + 1) / 2) & (ends + length + 1 < offsets[episode])
-    for k in range(1, length + 1):
-        inside = values[ends + k]
-        away &= np.minimum(np.abs(inside - before), np.abs(inside - after)) > AWAY
-    found = np.zeros(len(values), bool)
-    for k in range(1, length + 1):
-        found[ends[away] + k] = True
-    return found
-
-
 def _typical(values: np.ndarray, offsets: np.ndarray) -> float:
-    """The typical change of a number (N,), but for steps that leave and come straight back."""
+    """The typical change of a number (N,), but for steps that leave and soon come back."""
     change = np.diff(values)
     change[offsets[1:-1] - 1] = 0.0
-    there, here = change[:-1], change[1:]
-    returns = np.abs(there + here) <= _RETURN * np.minimum(np.abs(there), np.abs(here))
-    change[:-1][returns] = 0.0
-    change[1:][returns] = 0.0
+    for length in range(1, LONGEST + 1):
+        away, apart, _ = _excursions(values, length, offsets)
+        leaves = np.flatnonzero(apart <= _RETURN * away)
+        for k in range(length + 1):
+            change[leaves + k] = 0.0
     return float(typical_change(change[:, None])[0]) if len(change) else 0.0
+
+
+def _failed(values: np.ndarray, length: int, offsets: np.ndarray) -> np.ndarray:
+    """The rows (N,) of readings that failed, just so many of them in a row; `values` are in typical changes."""
+    away, apart, inside = _excursions(values, length, offsets)
+    begins = np.flatnonzero(inside & (away > AWAY) & (apart <= BACK * (length + 1) / 2))
+    failed = np.zeros(len(values), bool)
+    for k in range(1, length + 1):
+        failed[begins + k] = True
+    return failed
+
+
+def _excursions(values: np.ndarray, length: int, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of every row and the one `length` + 1 later: how far the nearest between is from both, how far they are apart.
+
+    And whether they are of the same episode; all (N - length - 1,).
+    """
+    last = max(0, len(values) - length - 1)
+    before, after = values[:last], values[length + 1 :]
+    between = np.stack([values[k : last + k] for k in range(1, length + 1)])
+    away = np.minimum(np.abs(between - before), np.abs(between - after)).min(axis=0)
+    rows = np.arange(last)
+    inside = rows + length + 1 < offsets[np.searchsorted(offsets, rows, side="right")]
+    return away, np.abs(after - before), inside
