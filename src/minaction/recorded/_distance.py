@@ -236,7 +236,8 @@ def recorded_distance(
     Nodes are the different states where states repeat, else recorded states (a sample of very many). Edges are recorded
     steps at their elapsed time; *borrowed* ones, because what a near state did can probably be done here as well; and,
     where recorded moves go every way, *straight* ones at the fastest recorded pace. Nothing leads where nobody was
-    recorded, so walls stay walls and parts that do not connect stay apart.
+    recorded, so walls stay walls and parts that do not connect stay apart. Readings that failed are mended first, and
+    the inside of pauses is left out.
 
     `embedding` turns states (n, D) into places (n, k) by whose distances nearness is judged, for states of many
     numbers: a learned model's encoder, or a projection on the inputs that matter. `max_nodes` bounds memory and time;

@@ -20,13 +20,16 @@ _BESIDE = 2.5
 """If one number fails in a row, so may others, by less."""
 _RETURN = 0.25  # of how far it went: what comes back like that says nothing of how large changes are
 _RARE = 0.05  # of all rows: what happens more often is how the world is
+_MOST_NUMBERS = 64  # of a state: what has more is an embedding, or an image flattened
+_GLANCE = 10_000
+_TAME = 4.0  # times the median: with no larger change nothing has failed, which is told without sorting all of them
 
 
 def failed_readings(data: Trajectories) -> dict[int, np.ndarray]:
     """The rows (n,) of failed readings by the number of a state that they belong to, where there are any.
 
-    None are looked for among images, whole numbers, states that repeat, where any jump may be the world's own, and in
-    files that do not fit into memory.
+    None are looked for among images, whole numbers, states of very many numbers, states that repeat, where any jump may
+    be the world's own, and in files that do not fit into memory.
     """
     return {number: rows for number, (rows, _) in _mended(data).items()}
 
@@ -48,16 +51,13 @@ def repaired(data: Trajectories) -> Trajectories:
 
 def _mended(data: Trajectories) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """By the number of a state, the rows in which it failed and what it probably was."""
-    flat = len(data.state_shape) == 1 and data.states.dtype.kind == "f"
-    if not flat or data.is_mapped or states_repeat(data.states, data.offsets):
+    measured = len(data.state_shape) == 1 and data.state_shape[0] <= _MOST_NUMBERS and data.states.dtype.kind == "f"
+    if not measured or data.is_mapped or states_repeat(data.states, data.offsets):
         return {}
     failed, typical = np.zeros(data.num_states, bool), np.zeros(data.state_shape[0])
     for number, column in enumerate(data.states.T):
-        values = column.astype(np.float64)
-        typical[number] = _typical(values, data.offsets)
-        if typical[number] > 0:
-            for length in range(1, LONGEST + 1):
-                failed |= _failed(values / typical[number], length, data.offsets)
+        typical[number], rows = _jumped(column.astype(np.float64), data.offsets)
+        failed[rows] = True
     if not failed.any() or failed.sum() > _RARE * data.num_states:
         return {}
     found, rows, sound = {}, np.flatnonzero(failed), np.flatnonzero(~failed)
@@ -69,37 +69,39 @@ def _mended(data: Trajectories) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def _typical(values: np.ndarray, offsets: np.ndarray) -> float:
-    """The typical change of a number (N,), but for steps that leave and soon come back."""
-    change = np.diff(values)
+def _jumped(values: np.ndarray, offsets: np.ndarray) -> tuple[float, np.ndarray]:
+    """The typical change of a number (N,), but for steps that leave and soon come back, and the rows that failed."""
+    change, none = np.diff(values), np.empty(0, np.int64)
     change[offsets[1:-1] - 1] = 0.0
-    for length in range(1, LONGEST + 1):
-        away, apart, _ = _excursions(values, length, offsets)
+    size = np.abs(change)
+    if len(size) == 0 or size.max() <= _TAME * np.median(size[:: 1 + len(size) // _GLANCE]):
+        return 0.0, none
+    excursions = [_excursions(values, length) for length in range(1, LONGEST + 1)]
+    for length, (away, apart) in enumerate(excursions, start=1):
         leaves = np.flatnonzero(apart <= _RETURN * away)
         for k in range(length + 1):
             change[leaves + k] = 0.0
-    return float(typical_change(change[:, None])[0]) if len(change) else 0.0
+    typical = float(typical_change(change[:, None])[0])
+    if typical == 0:
+        return 0.0, none
+    rows = []
+    for length, (away, apart) in enumerate(excursions, start=1):
+        begins = np.flatnonzero((away > AWAY * typical) & (apart <= BACK * (length + 1) / 2 * typical))
+        inside = np.searchsorted(offsets, begins, "right") == np.searchsorted(offsets, begins + length + 1, "right")
+        rows += [begins[inside] + k for k in range(1, length + 1)]
+    return typical, np.concatenate(rows)
 
 
-def _failed(values: np.ndarray, length: int, offsets: np.ndarray) -> np.ndarray:
-    """The rows (N,) of readings that failed, just so many of them in a row; `values` are in typical changes."""
-    away, apart, inside = _excursions(values, length, offsets)
-    begins = np.flatnonzero(inside & (away > AWAY) & (apart <= BACK * (length + 1) / 2))
-    failed = np.zeros(len(values), bool)
-    for k in range(1, length + 1):
-        failed[begins + k] = True
-    return failed
+def _excursions(values: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of every row and the one `length` + 1 later (N - length - 1,): how far the nearest between them is from both.
 
-
-def _excursions(values: np.ndarray, length: int, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of every row and the one `length` + 1 later: how far the nearest between is from both, how far they are apart.
-
-    And whether they are of the same episode; all (N - length - 1,).
+    And how far the two are apart.
     """
     last = max(0, len(values) - length - 1)
     before, after = values[:last], values[length + 1 :]
-    between = np.stack([values[k : last + k] for k in range(1, length + 1)])
-    away = np.minimum(np.abs(between - before), np.abs(between - after)).min(axis=0)
-    rows = np.arange(last)
-    inside = rows + length + 1 < offsets[np.searchsorted(offsets, rows, side="right")]
-    return away, np.abs(after - before), inside
+    away = np.full(last, np.inf)
+    for k in range(1, length + 1):
+        between = values[k : last + k]
+        np.minimum(away, np.abs(between - before), out=away)
+        np.minimum(away, np.abs(between - after), out=away)
+    return away, np.abs(after - before)

@@ -52,8 +52,8 @@ def check_data(data: Trajectories) -> list[str]:
     if steps < _FEW_STEPS:
         found.append(f"only {steps} steps were recorded; distances are hardly more than guesses below a few hundred")
     if np.prod(data.state_shape) <= _LARGEST:
-        found += _failed_readings(data)
-        data = repaired(data)
+        if failed := [*_failed_readings(data)]:
+            found, data = [*found, *failed], repaired(data)
         before, after = (flat(states) for states in some_steps(data.states, data.offsets))
         found += [*_clocks(data, before, after), *(_ids(before, after) or _noise(data, before, after))]
         found += [*_labels(data, before, after), *_stand_ins(data, before)]
