@@ -1,10 +1,11 @@
-"""The same recordings as a robot would write them: with pauses, noise, spikes of a sensor and lost rows.
+"""The same recordings as a robot would write them: with pauses, noise, spikes, lost rows, and more than a place.
 
     python reproductions/disturbed.py TASK --out disturbed/TASK.json --steps 2000    # --graph-alone learns nothing
     python reproductions/disturbed.py --table disturbed/*.json > reproductions/results/disturbed.json
 
 The distances do not change, so that graph and model are compared with the task's own truth. Noise, jitter and spikes
-are measured in typical steps.
+are measured in typical steps. What is recorded beside a place is, for the states that are judged, that of the nearest
+recorded one.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial import KDTree
 
 import minaction as ma
-from minaction.tasks import Source
+from minaction.tasks import Source, Truth
 
 Change = Callable[[ma.Trajectories, np.random.Generator], ma.Trajectories]
 
@@ -97,6 +99,34 @@ DISTURBANCES: dict[str, Change] = {
 }
 
 
+def before(data: ma.Trajectories) -> np.ndarray:
+    """The state before each, at the beginning of an episode the same."""
+    found = np.roll(data.states, 1, axis=0)
+    found[data.offsets[:-1]] = data.states[data.offsets[:-1]]
+    return found
+
+
+def velocity(data: ma.Trajectories) -> np.ndarray:
+    """The step to each state, in typical ones."""
+    return (data.states - before(data)) / typical_step(data)
+
+
+def temperature(data: ma.Trajectories) -> np.ndarray:
+    """What changes slowly and has nothing to do with anything: white noise over 50 rows."""
+    white = np.random.default_rng(0).normal(size=data.num_states + 49)
+    return np.convolve(white, np.ones(50) / 50, "valid")[:, None]
+
+
+BESIDE: dict[str, Callable[[ma.Trajectories], np.ndarray]] = {
+    "with its velocity": velocity,
+    "with its heading": lambda data: np.arctan2(velocity(data)[:, 1:], velocity(data)[:, :1]),
+    "with its speed": lambda data: np.linalg.norm(velocity(data), axis=1, keepdims=True),
+    "with the frame before": before,
+    "with a sensor off by half a step": lambda data: noise(0.5)(data, np.random.default_rng(0)).states,
+    "with a temperature": temperature,
+}
+
+
 def judge(
     task: str, out: Path, only: list[str], seed: int, episodes: int | None, steps: int, graph_alone: bool
 ) -> None:
@@ -105,18 +135,31 @@ def judge(
     truth, data = source.truths(seed)[0], source.data(seed)
     result: dict[str, Any] = {"task": task, "seed": seed, "states": data.num_states, "steps": steps}
     result |= json.loads(out.read_text()) if out.exists() else {}
-    for name in only or DISTURBANCES:
-        disturbed = DISTURBANCES[name](data, np.random.default_rng(seed))
-        found = {"graph": ma.recorded_distance(disturbed).pairwise(truth.sources, truth.targets)}
+    for name in only or (*DISTURBANCES, *BESIDE):
+        disturbed, sources, targets = _disturbed(name, data, truth, np.random.default_rng(seed))
+        found = {"graph": ma.recorded_distance(disturbed).pairwise(sources, targets)}
         if not graph_alone:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # which tell of the spikes
                 model = ma.fit(disturbed, steps=steps, held_out=0, progress=False)
-            found["pathdist"] = model.pairwise(truth.sources, truth.targets)
+            found["pathdist"] = model.pairwise(sources, targets)
         result[name] = {method: _compared(np.asarray(own), truth.distances) for method, own in found.items()}
         print(task, name, result[name], flush=True)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps(result, indent=1))
+
+
+def _disturbed(
+    name: str, data: ma.Trajectories, truth: Truth, random: np.random.Generator
+) -> tuple[ma.Trajectories, np.ndarray, np.ndarray]:
+    """The disturbed recording, and the states that the truth is about as they would be recorded."""
+    if name in DISTURBANCES:
+        return DISTURBANCES[name](data, random), truth.sources, truth.targets
+    wide = np.concatenate([data.states, BESIDE[name](data)], axis=1).astype(np.float32)
+    unit = typical_step(data)
+    nearest = KDTree(data.states / unit)
+    judged = (wide[nearest.query(states / unit)[1]] for states in (truth.sources, truth.targets))
+    return ma.Trajectories.from_flat(wide, data.offsets), *judged
 
 
 def _compared(found: np.ndarray, true: np.ndarray) -> dict[str, float]:
@@ -134,7 +177,7 @@ def _compared(found: np.ndarray, true: np.ndarray) -> dict[str, float]:
 def table(paths: list[Path]) -> None:
     """A line for each disturbance on standard error; all raw results as one JSON on standard output."""
     results = [json.loads(path.read_text()) for path in paths]
-    for name in DISTURBANCES:
+    for name in (*DISTURBANCES, *BESIDE):
         cells = [name]
         for result in results:
             for method in ("graph", "pathdist"):
@@ -149,7 +192,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task", nargs="?")
     parser.add_argument("--out", type=Path, help="what it holds of other disturbances is kept")
-    parser.add_argument("--only", nargs="+", choices=DISTURBANCES, default=[])
+    parser.add_argument("--only", nargs="+", choices=[*DISTURBANCES, *BESIDE], default=[])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--episodes", type=int)
     parser.add_argument("--steps", type=int, default=2000)

@@ -51,7 +51,7 @@ def choose_resolution(
     tried: set[tuple[int, bytes]] = set()
     size = max(100, min(_SAMPLE, _SAMPLE_NUMBERS // data.state_shape[0]))
 
-    def attempt(steps: int, lasting: np.ndarray) -> tuple[float, Resolution]:
+    def attempt(steps: int, lasting: np.ndarray, random: np.random.Generator = random) -> tuple[float, Resolution]:
         return _try(data, steps, lasting, embedding, size, random)
 
     single = moves(data, 1).sampled(size, random)
@@ -93,7 +93,7 @@ def _widened(
     """
     for number in spare:
         lasting = lasting | (np.arange(len(lasting)) == number)
-        away, wider = attempt(resolution.steps, lasting)
+        away, wider = attempt(resolution.steps, lasting, np.random.default_rng(0))
         if away > CLOSE:
             break
         resolution = wider
