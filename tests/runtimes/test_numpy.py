@@ -146,12 +146,12 @@ def test_its_import_takes_little_longer_than_that_of_numpy(tmp_path: Path) -> No
     kept = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
     code = "import time; start = time.process_time(); import {}; print(time.process_time() - start)"
     taken: dict[str, list[float]] = {"numpy, safetensors": [], "minaction.runtimes.numpy": []}
-    for _ in range(6):  # in turns, so that noise meets both alike; the first writes the bytecode
+    for _ in range(8):  # in turns, so that noise meets both alike; the first writes the bytecode
         for modules, seconds in taken.items():
             command = [sys.executable, "-c", code.format(modules)]
             seconds.append(float(subprocess.run(command, capture_output=True, check=True, env=kept).stdout))
-    alone, ours = map(min, taken.values())
-    assert ours < 1.3 * alone, taken
+    alone, ours = (np.array(seconds[1:]) for seconds in taken.values())
+    assert np.median(ours / alone) < 1.3, taken  # the least of each may be of a core that ran faster for a moment
 
 
 def test_an_environment_with_numpy_and_safetensors_alone_answers(path: Path, tmp_path: Path) -> None:
