@@ -1,4 +1,4 @@
-"""Rows that tell something: all but the inside of pauses."""
+"""Rows of a recording in which something moves: all but the inside of pauses."""
 
 from __future__ import annotations
 

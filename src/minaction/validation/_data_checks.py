@@ -140,7 +140,7 @@ def _labels(data: Trajectories, before: np.ndarray, after: np.ndarray) -> Iterat
 
 
 def _failed_readings(data: Trajectories) -> Iterator[str]:
-    """Numbers that jump far away for a single row."""
+    """Numbers that jump far away for a few rows."""
     for column, rows in failed_readings(data).items():
         yield (
             f"{_named(data.columns, column)} jumps away and straight back in {len(rows)} of {data.num_states} rows, "
