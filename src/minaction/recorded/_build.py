@@ -10,8 +10,9 @@ from scipy.spatial import KDTree
 
 from ..trajectories import Trajectories, repaired, states_repeat
 from ._edges import Edges, borrowed_edges, cheapest, reach, spacing_of, straight_edges, unknown
-from ._freedom import Norm, free_norm
+from ._freedom import free_norm
 from ._gaps import bridged_edges, find_gaps
+from ._ground import Ground, ground_of
 from ._guesses import Visited, guessed_edges
 from ._moves import absorbing, lent_moves, usual
 from ._moving import at_rows, moving_rows
@@ -36,7 +37,7 @@ class Built:
     tree: KDTree
     spacing: np.ndarray | None  # (n,) how far each node is from others, where moves are free
     nearness: Nearness
-    norm: Norm | None
+    ground: Ground | None  # where moves are free
     steps: int
     tick: float
     repeats: bool
@@ -79,6 +80,7 @@ def build(
     rows = _first_rows(node_of, len(nodes))
     # Where states repeat, when each was first seen says nothing.
     spacing = None if norm is None else spacing_of(tree, rows, 0 if repeats else resolution.steps)
+    ground = None if norm is None else ground_of(tree, before, rate, norm, repeats)
     start, end = node_of[moves.start], node_of[moves.end]
     begins = start >= 0
     visits = np.bincount(start[begins], minlength=len(nodes))
@@ -102,12 +104,12 @@ def build(
         # What a step takes where it was seen to be taken, no neighbour knows better.
         graph = cheapest([*edges, *unknown(guessed, edges, len(nodes))], len(nodes))
     else:
-        guessed = [*borrowed_edges(tree, nearness.size, lent, norm, tick)]
-        if norm is not None and spacing is not None:
-            guessed += straight_edges(tree, spacing, norm, reach(some.cost, spacing, norm), random)
+        guessed = [*borrowed_edges(tree, nearness.size, lent, ground, tick)]
+        if ground is not None and spacing is not None:
+            guessed += straight_edges(tree, spacing, ground, reach(some.cost, spacing, ground.norm), random)
         graph = cheapest([*edges, *guessed], len(nodes))
     rows = rows if kept is None else kept[rows]
-    return Built(nodes, rows, graph, tree, spacing, nearness, norm, resolution.steps, tick, repeats, gaps)
+    return Built(nodes, rows, graph, tree, spacing, nearness, ground, resolution.steps, tick, repeats, gaps)
 
 
 def _first_rows(node_of: np.ndarray, count: int) -> np.ndarray:

@@ -77,8 +77,8 @@ class RecordedDistance:
     @property
     def straight_time(self) -> float | None:
         """The time of a typical change straight ahead at the fastest recorded pace; None where moves are not free."""
-        norm = self._built.norm
-        return None if norm is None else float(1 / norm.pace.max())
+        ground = self._built.ground
+        return None if ground is None else float(1 / ground.norm.pace.max())
 
     @property
     def unit(self) -> np.ndarray:
@@ -103,7 +103,7 @@ class RecordedDistance:
     @property
     def free(self) -> bool:
         """Whether recorded moves go every way, so that straight joins are used."""
-        return self._built.norm is not None
+        return self._built.ground is not None
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -120,7 +120,7 @@ class RecordedDistance:
             entered = with_entries(self.graph, some.nodes, some.out_of)
             reached = paths_from(entered, len(self) + np.arange(len(some)))
             distances[block] = with_exits(reached, targets)
-            distances[block] = np.minimum(distances[block], some.straight_to(targets, self._built.norm))
+            distances[block] = np.minimum(distances[block], some.straight_to(targets, self._built.ground))
         return distances
 
     def reachable(self, states: ArrayLike, goals: ArrayLike | None = None) -> np.ndarray:
@@ -205,7 +205,7 @@ class RecordedDistance:
 
     def _ends(self, states: ArrayLike, where: str) -> Ends:
         built = self._built
-        return ends_of(self._place(states, where), built.tree, built.spacing, built.norm, self.repeats)
+        return ends_of(self._place(states, where), built.tree, built.spacing, built.ground, self.repeats)
 
     def _checked(self, indices: ArrayLike) -> np.ndarray:
         found = np.atleast_1d(np.asarray(indices))

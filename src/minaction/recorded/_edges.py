@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import KDTree
 
 from ._freedom import Norm
+from ._ground import Ground
 from ._moves import LentMoves
 from ._neighbours import nearest, neighbours
 
@@ -48,14 +49,15 @@ class Edges(NamedTuple):
     cost: np.ndarray
 
 
-def borrowed_edges(tree: KDTree, size: int, lent: LentMoves, norm: Norm | None, tick: float) -> Iterator[Edges]:
+def borrowed_edges(tree: KDTree, size: int, lent: LentMoves, ground: Ground | None, tick: float) -> Iterator[Edges]:
     """A node s beside n, where a move n -> n' was recorded, goes to what lies at s + (n' - n), if anything does."""
     for node, move in offers(lenders(tree, size, tree.data), lent):
         aim = tree.data[node] + lent.shift[move]
         miss, landing = nearest(tree, aim, SNAP)
         found = (landing < tree.n) & (landing != node)
         node, move, landing = node[found], move[found], landing[found]
-        rest = tick * miss[found] if norm is None else np.maximum(norm(tree.data[landing] - aim[found]), 0.0)
+        short = tree.data[landing] - aim[found]
+        rest = tick * miss[found] if ground is None else ground.times(short, landing)
         yield Edges(node, landing, lent.cost[move] + rest)
 
 
@@ -102,11 +104,11 @@ def reach(durations: np.ndarray, spacing: np.ndarray, norm: Norm) -> float:
 
 
 def straight_edges(
-    tree: KDTree, spacing: np.ndarray, norm: Norm, limit: float, random: np.random.Generator
+    tree: KDTree, spacing: np.ndarray, ground: Ground, limit: float, random: np.random.Generator
 ) -> Iterator[Edges]:
     """Nodes joined to random near ones at the cost of the straight way, where recorded states line it."""
     places, count = tree.data, tree.n
-    radius = limit * float(norm.pace.max())
+    radius = limit * float(ground.norm.pace.max())
     distance, near = neighbours(tree, places, POOL + 1, radius)
     choices = np.isfinite(distance).sum(axis=1)
     for _ in range(JOINS):
@@ -114,13 +116,12 @@ def straight_edges(
         node = np.flatnonzero(column < choices)
         other = near[node, column[node]]
         way = places[other] - places[node]
-        cost = norm(way)
-        clear = np.flatnonzero(cost <= limit)
-        node, other, way, cost = node[clear], other[clear], way[clear], cost[clear]
+        clear = np.flatnonzero(ground.norm(way) <= limit)
+        node, other, way = node[clear], other[clear], way[clear]
         lined = are_lined(tree, places[node], way, np.maximum(spacing[node], spacing[other]))
-        node, other, way, cost = node[lined], other[lined], way[lined], cost[lined]
-        yield Edges(node, other, cost)
-        yield Edges(other, node, norm(-way))
+        node, other, way = node[lined], other[lined], way[lined]
+        yield Edges(node, other, ground.between(way, node, other))
+        yield Edges(other, node, ground.between(-way, other, node))
 
 
 def are_lined(tree: KDTree, start: np.ndarray, way: np.ndarray, spacing: np.ndarray) -> np.ndarray:
@@ -146,8 +147,10 @@ def unknown(guessed: list[Edges], known: list[Edges], count: int) -> list[Edges]
 
 
 def cheapest(edges: list[Edges], count: int) -> csr_array:
-    """The graph (count, count) of the cheapest of all parallel edges."""
+    """The graph (count, count) of the cheapest of all parallel edges; those of infinite cost are none."""
     start, end, cost = (np.concatenate([np.asarray(edge[part]) for edge in edges]) for part in range(3))
+    possible = np.isfinite(cost)
+    start, end, cost = start[possible], end[possible], cost[possible]
     key = _keys(Edges(start, end, cost), count)
     order = np.lexsort((cost, key))
     key = key[order]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from ._edges import are_lined
-from ._freedom import Norm
+from ._ground import Ground
 from ._nearness import APART
 from ._neighbours import neighbours
 
@@ -41,34 +41,35 @@ class Ends:
     def __getitem__(self, rows: slice) -> Ends:
         return Ends(self.places[rows], self.nodes[rows], self.out_of[rows], self.into[rows])
 
-    def straight_to(self, targets: Ends, norm: Norm | None) -> np.ndarray:
+    def straight_to(self, targets: Ends, ground: Ground | None) -> np.ndarray:
         """The costs (n, m) of going there past the graph: for pairs nearer to each other than to what was recorded."""
         way = targets.places[None] - self.places[:, None]
-        if norm is None:
+        if ground is None:
             return np.where((way == 0).all(axis=-1), 0.0, np.inf)
-        cost = norm(way.reshape(-1, way.shape[-1])).reshape(way.shape[:2])
+        nearest = (np.broadcast_to(nodes, way.shape[:2]).ravel() for nodes in (self.nodes[:, :1], targets.nodes[:, 0]))
+        cost = ground.between(way.reshape(-1, way.shape[-1]), *nearest).reshape(way.shape[:2])
         detour = self.out_of.min(axis=1)[:, None] + targets.into.min(axis=1)[None]
         together = np.abs(way[..., -1]) < APART / 2
-        return np.where(together & (cost <= detour), np.maximum(cost, 0.0), np.inf)
+        return np.where(together & (cost <= detour), cost, np.inf)
 
 
-def ends_of(places: np.ndarray, tree: KDTree, spacing: np.ndarray | None, norm: Norm | None, repeats: bool) -> Ends:
-    """The ends of states at `places` (n, k), given the nodes and, where moves are free, their `spacing` and a norm.
+def ends_of(places: np.ndarray, tree: KDTree, spacing: np.ndarray | None, ground: Ground | None, repeats: bool) -> Ends:
+    """The ends of states at `places` (n, k), given the nodes and, where moves are free, their `spacing` and the ground.
 
     A state that is a node is one. Others go straight to and from the nodes around where moves are free, unless a wall
     may lie between (parts-4 with data of seed 1: Pearson .961 without that, and .999 with it); where moves are not
     free, the nearest node stands for the state that a path begins at, and every node within `ARRIVED` for the one it
     ends at.
     """
-    away, nodes = neighbours(tree, places, ENDS, p=2 if norm else np.inf)
+    away, nodes = neighbours(tree, places, ENDS, p=2 if ground else np.inf)
     count = nodes.shape[1]
-    if norm is None or spacing is None:
+    if ground is None or spacing is None:
         nearest = np.arange(count) == 0
         out_of = np.where(nearest, 0.0, np.inf) + np.zeros_like(away)
         into = np.where(nearest | ((away <= ARRIVED) & (not repeats)), 0.0, np.inf)
     else:
         way = (tree.data[nodes] - places[:, None]).reshape(len(places) * count, -1)
-        out_of, into = (np.maximum(norm(sign * way), 0.0).reshape(away.shape) for sign in (1, -1))
+        out_of, into = (ground.times(sign * way, nodes.ravel()).reshape(away.shape) for sign in (1, -1))
         beside = (away[:, :1] < _SAME) | _behind_walls(tree, spacing, places, away, nodes)
         beside[:, 0] = False
         out_of[beside] = into[beside] = np.inf

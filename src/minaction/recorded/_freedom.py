@@ -57,8 +57,12 @@ def free_norm(
     together = shift[pairs.here] * shift[pairs.there]
     if len(together) == 0 or (together.mean(axis=0) > (1 - FREE) * np.abs(together).mean(axis=0)).any():
         return None
-    ways = _directions(shift.shape[1])
-    return Norm(ways, np.maximum(np.quantile(rate @ ways.T, FAST, axis=0), 1e-6))
+    return fastest(rate, _directions(shift.shape[1]))
+
+
+def fastest(rate: np.ndarray, directions: np.ndarray) -> Norm:
+    """The norm of the fastest of recorded paces (m, k)."""
+    return Norm(directions, np.maximum(np.quantile(rate @ directions.T, FAST, axis=0), 1e-6))
 
 
 def _directions(size: int) -> np.ndarray:
