@@ -12,7 +12,7 @@ from ..trajectories import Trajectories, repaired, states_repeat
 from ._edges import Edges, borrowed_edges, cheapest, reach, spacing_of, straight_edges, unknown
 from ._freedom import free_norm
 from ._gaps import bridged_edges, find_gaps
-from ._ground import Ground, ground_of
+from ._ground import Ground, Walked, ground_of
 from ._guesses import Visited, guessed_edges
 from ._moves import absorbing, lent_moves, usual
 from ._moving import at_rows, moving_rows
@@ -80,7 +80,7 @@ def build(
     rows = _first_rows(node_of, len(nodes))
     # Where states repeat, when each was first seen says nothing.
     spacing = None if norm is None else spacing_of(tree, rows, 0 if repeats else resolution.steps)
-    ground = None if norm is None else ground_of(tree, before, rate, norm, repeats)
+    ground = None if norm is None else ground_of(tree, Walked(before, shift, rate, some.start), norm, repeats)
     start, end = node_of[moves.start], node_of[moves.end]
     begins = start >= 0
     visits = np.bincount(start[begins], minlength=len(nodes))

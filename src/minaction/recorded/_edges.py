@@ -54,7 +54,10 @@ def borrowed_edges(tree: KDTree, size: int, lent: LentMoves, ground: Ground | No
     for node, move in offers(lenders(tree, size, tree.data), lent):
         aim = tree.data[node] + lent.shift[move]
         miss, landing = nearest(tree, aim, SNAP)
-        found = (landing < tree.n) & (landing != node)
+        found = np.flatnonzero((landing < tree.n) & (landing != node))
+        if ground is not None:
+            begin = tree.data[node[found]]
+            found = found[~ground.barriers.bar(begin, tree.data[landing[found]] - begin)]
         node, move, landing = node[found], move[found], landing[found]
         short = tree.data[landing] - aim[found]
         rest = tick * miss[found] if ground is None else ground.times(short, landing)
@@ -119,6 +122,7 @@ def straight_edges(
         clear = np.flatnonzero(ground.norm(way) <= limit)
         node, other, way = node[clear], other[clear], way[clear]
         lined = are_lined(tree, places[node], way, np.maximum(spacing[node], spacing[other]))
+        lined &= ~ground.barriers.bar(places[node], way)
         node, other, way = node[lined], other[lined], way[lined]
         yield Edges(node, other, ground.between(way, node, other))
         yield Edges(other, node, ground.between(-way, other, node))

@@ -50,7 +50,7 @@ class Ends:
         cost = ground.between(way.reshape(-1, way.shape[-1]), *nearest).reshape(way.shape[:2])
         detour = self.out_of.min(axis=1)[:, None] + targets.into.min(axis=1)[None]
         together = np.abs(way[..., -1]) < APART / 2
-        return np.where(together & (cost <= detour), cost, np.inf)
+        return np.where(together & (cost <= detour) & np.isfinite(detour), cost, np.inf)
 
 
 def ends_of(places: np.ndarray, tree: KDTree, spacing: np.ndarray | None, ground: Ground | None, repeats: bool) -> Ends:
@@ -72,6 +72,8 @@ def ends_of(places: np.ndarray, tree: KDTree, spacing: np.ndarray | None, ground
         out_of, into = (ground.times(sign * way, nodes.ravel()).reshape(away.shape) for sign in (1, -1))
         beside = (away[:, :1] < _SAME) | _behind_walls(tree, spacing, places, away, nodes)
         beside[:, 0] = False
+        beside |= ground.barriers.bar(np.repeat(places, count, axis=0), way).reshape(away.shape)
+        beside[beside.all(axis=1), 0] = False  # barriers all around are a mistake
         out_of[beside] = into[beside] = np.inf
     apart = away >= APART / 2
     out_of[apart] = into[apart] = np.inf

@@ -1,12 +1,14 @@
-"""What the ground allows: where moves are slower than the fastest recorded pace, or carried along by a current."""
+"""What the ground allows: where moves are slower than at the fastest recorded pace, carried by a current, or barred."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import KDTree
 
+from ._barriers import Barriers, barriers_of
 from ._freedom import Norm, fastest
 from ._moves import usual
 from ._neighbours import nearest, neighbours
@@ -32,16 +34,21 @@ _LEAST = 0.02  # of the full pace: who is slower against a current does not get 
 
 @dataclass(frozen=True)
 class Ground:
-    """The time that displacements take at each node: a norm, times a drag, after what a current adds to every move."""
+    """The time that displacements take at each node: a norm, times a drag, after what a current adds to every move.
+
+    Straight ways through a barrier there are none.
+    """
 
     norm: Norm
     drag: np.ndarray  # (n,) 1 where the pace is full
     current: np.ndarray  # (n, k) places per time
+    barriers: Barriers
 
     @classmethod
     def even(cls, norm: Norm, count: int) -> Ground:
         """The same norm at all of `count` nodes."""
-        return cls(norm, np.ones(count), np.zeros((count, norm.directions.shape[1])))
+        size = norm.directions.shape[1]
+        return cls(norm, np.ones(count), np.zeros((count, size)), Barriers.none(size))
 
     def times(self, way: np.ndarray, node: np.ndarray) -> np.ndarray:
         """How long displacements (m, k or more) take at these nodes (m,); infinite where a current is too strong."""
@@ -61,16 +68,26 @@ class Ground:
         return (self.times(way, start) + self.times(way, end)) / 2
 
 
-def ground_of(tree: KDTree, moved_from: np.ndarray, rate: np.ndarray, norm: Norm, repeats: bool) -> Ground:
-    """The ground at the nodes, given the `rate` (m, k) of moves, places per time, where each began, and a norm.
+class Walked(NamedTuple):
+    """Recorded moves: where each began, (m, k or more), its displacement and pace, (m, k), and its row, (m,)."""
+
+    start: np.ndarray
+    shift: np.ndarray
+    rate: np.ndarray
+    rows: np.ndarray
+
+
+def ground_of(tree: KDTree, walked: Walked, norm: Norm, repeats: bool) -> Ground:
+    """The ground at the nodes, given recorded moves and their norm.
 
     It is slow where nobody was fast. Recorded states alone do not show it: straight ways across mud looked as quick as
     those beside it. Of uneven ground, the full pace is that of moves where it is not slow and nothing is carried.
     """
+    rate = walked.rate
     if repeats or rate.shape[1] > INPUTS:
         return Ground.even(norm, tree.n)
-    near = neighbours(KDTree(moved_from), tree.data, NEAR).node
-    node = nearest(tree, moved_from).node
+    near = neighbours(KDTree(walked.start), tree.data, NEAR).node
+    node = nearest(tree, walked.start).node
     current = _current(near, rate)
     own = rate - current[node]  # what carries a move is nobody's own pace
     local = np.quantile(norm(own).astype(np.float32)[near], BEST, axis=1)
@@ -80,7 +97,9 @@ def ground_of(tree: KDTree, moved_from: np.ndarray, rate: np.ndarray, norm: Norm
     if not even.all() and even[node].any():
         own = own[even[node]]
         norm = fastest(own[usual(own, np.ones(len(own)))], norm.directions)
-    return Ground(norm, drag, current)
+    ordinary = usual(walked.shift, np.ones(len(rate)))  # no jump
+    barriers = barriers_of(walked.start[ordinary], walked.shift[ordinary], walked.rows[ordinary])
+    return Ground(norm, drag, current, barriers)
 
 
 def _current(near: np.ndarray, rate: np.ndarray) -> np.ndarray:

@@ -1,11 +1,12 @@
-"""Continuous worlds in which the ground decides how fast a robot is, with exact truth.
+"""Continuous worlds with slow ground, currents and walls without thickness, with exact truth.
 
-    python reproductions/slow_ground.py mud --out slow/mud.json     # one world; --list names all
-    python reproductions/slow_ground.py --table slow/*.json > reproductions/results/slow_ground.json
+    python reproductions/boxes.py mud --out boxes/mud.json     # one world; --list names all
+    python reproductions/boxes.py --table boxes/*.json > reproductions/results/boxes.json
 
 A robot in a box of 20 x 20 moves by up to half a unit in x and in y, times the pace of the ground it stands on, and by
-the current there. It is recorded under actions that persist. The graph of the recording, PathDist (by default) and
-MadDist (10,000 steps) are compared with shortest paths over a lattice, of which each step costs what it takes.
+the current there; a move that would cross a wall does not happen. It is recorded under actions that persist. The graph
+of the recording, PathDist (by default) and MadDist (10,000 steps) are compared with shortest paths over a lattice, of
+which each step costs what it takes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,14 +31,42 @@ SIDE, FASTEST = 20.0, 0.5
 GRAIN = 0.1  # of the lattice
 ASKED = 300  # states, whose pairs are compared
 Ground = Callable[[np.ndarray], np.ndarray]
+Segment = tuple[float, float, float, float]
 
 
 class World(NamedTuple):
-    """At places (n, 2): how much of the full pace there is (n,), what the current adds (n, 2), what nobody enters."""
+    """At places (n, 2): how much of the full pace there is (n,), what the current adds (n, 2), what nobody enters.
+
+    Nobody crosses a `wall`, from (x, y) to (x, y) in rows of four numbers; a `ledge` can be crossed to its left alone.
+    """
 
     pace: Ground = lambda at: np.ones(len(at))
     current: Ground = np.zeros_like
     blocked: Ground = lambda at: np.zeros(len(at), bool)
+    walls: Sequence[Segment] = ()
+    ledges: Sequence[Segment] = ()
+
+    def passes(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Which straight ways from `start` (n, 2) to `end` (n, 2) cross no wall, (n,) bool."""
+        free = np.ones(len(start), bool)
+        for wall in self.walls:
+            free &= _crossing(wall, start, end) == 0
+        for ledge in self.ledges:
+            free &= _crossing(ledge, start, end) >= 0
+        return free
+
+
+def _crossing(wall: Segment, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Of each way 1 if it crosses the wall from right to left, -1 if the other way round, else 0."""
+    first, last = np.array(wall[:2]), np.array(wall[2:])
+    before, after = (_side(last - first, place - first) for place in (start, end))
+    beyond, short = (_side(end - start, corner - start) for corner in (first, last))
+    crosses = ((before > 0) != (after > 0)) & ((beyond > 0) != (short > 0))
+    return np.where(crosses, np.where(after > 0, 1, -1), 0)
+
+
+def _side(way: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return way[..., 0] * other[..., 1] - way[..., 1] * other[..., 0]
 
 
 def _within(at: np.ndarray, x: float, y: float, radius: float) -> np.ndarray:
@@ -64,6 +93,23 @@ def _river(at: np.ndarray, strength: float) -> np.ndarray:
     return np.stack([np.zeros(len(at)), flow], axis=1)
 
 
+def _maze(cells: int, seed: int) -> list[Segment]:
+    """The walls of a maze without loops, but for one more door in eight; a little too long, so that no corner leaks."""
+    random, side = np.random.default_rng(seed), SIDE / cells
+    doors = [((x, y), (x + dx, y + dy)) for x in range(cells) for y in range(cells) for dx, dy in ((1, 0), (0, 1))]
+    doors = [door for door in doors if max(door[1]) < cells]
+    part, walls = {(x, y): (x, y) for x in range(cells) for y in range(cells)}, list[Segment]()
+    for number in random.permutation(len(doors)):
+        (x, y), (u, v) = here, there = doors[number]
+        if part[here] != part[there]:
+            part = {cell: part[here] if other == part[there] else other for cell, other in part.items()}
+        elif random.random() > 1 / 8:
+            middle = ((u + x + 1) / 2 * side + 0.03, (v + y + 1) / 2 * side + 0.03)
+            along = (0.0, side / 2 + 0.05) if u > x else (side / 2 + 0.05, 0.0)
+            walls.append((middle[0] - along[0], middle[1] - along[1], middle[0] + along[0], middle[1] + along[1]))
+    return walls
+
+
 WORLDS = {
     "plain": World(),
     "mud": World(lambda at: np.where(at[:, 0] > 10, 0.3, 1.0)),
@@ -78,6 +124,24 @@ WORLDS = {
     "wind": World(current=lambda at: np.stack([np.zeros(len(at)), np.full(len(at), 0.2)], axis=1)),
     "river": World(current=lambda at: _river(at, 0.2)),
     "strong-river": World(current=lambda at: _river(at, 0.4)),
+    "thin-wall": World(walls=[(10.03, -1, 10.03, 16)]),
+    "thin-rooms": World(
+        walls=[
+            *((10.03, -1, 10.03, 4), (10.03, 6, 10.03, 13), (10.03, 15, 10.03, 21)),
+            *((-1, 10.03, 3, 10.03), (5, 10.03, 16, 10.03), (18, 10.03, 21, 10.03)),
+        ]
+    ),
+    "slanted-wall": World(walls=[(3, 2.03, 15, 14.03)]),
+    "ledge": World(ledges=[(10.03, -1, 10.03, 16)]),
+    "comb": World(walls=[(4 * k + 0.03, -1 if k % 2 else 4, 4 * k + 0.03, 16 if k % 2 else 21) for k in range(1, 5)]),
+    "thin-maze": World(walls=_maze(5, 1)),
+    "fine-maze": World(walls=_maze(8, 2)),
+    "narrow-doors": World(
+        walls=[(10.03, -1, 10.03, 7.4), (10.03, 8.2, 10.03, 21), (-1, 12.03, 2.1, 12.03), (3.1, 12.03, 10.03, 12.03)]
+    ),
+    "mud-and-thin-wall": World(
+        lambda at: np.where(at[:, 1] > 12, 0.3, 1.0), walls=[(10.03, -1, 10.03, 15), (3, 6.03, 8, 6.03)]
+    ),
 }
 
 
@@ -92,7 +156,7 @@ def record(world: World, episodes: int, length: int, seed: int) -> ma.Trajectori
         action = np.where(random.random((episodes, 1)) < 0.2, random.uniform(-1, 1, (episodes, 2)), action)
         step = FASTEST * action * world.pace(at)[:, None] + world.current(at)
         after = np.clip(at + step, 0, SIDE)
-        at = np.where(world.blocked(after)[:, None], at, after)
+        at = np.where((world.blocked(after) | ~world.passes(at, after))[:, None], at, after)
         seen.append(at)
     return ma.Trajectories.from_episodes(list(np.stack(seen, axis=1).astype(np.float32)))
 
@@ -113,6 +177,7 @@ def truth(world: World) -> tuple[np.ndarray, csr_array]:
         pace = most + np.sign(way) * current  # of each coordinate by itself
         cost = np.max(np.where(way == 0, 0.0, np.abs(way) / np.maximum(pace, 1e-9)), axis=1)
         kept = open_place[start] & open_place[end] & ~world.blocked(middle) & (cost < 1e6)
+        kept &= world.passes(places[start], places[end])
         starts, ends, costs = [*starts, start[kept]], [*ends, end[kept]], [*costs, cost[kept]]
     graph = csr_array(
         (np.concatenate(costs), (np.concatenate(starts), np.concatenate(ends))), shape=(len(places), len(places))
