@@ -1,4 +1,4 @@
-"""Continuous worlds with slow ground, currents and walls without thickness, with exact truth.
+"""Continuous worlds with slow ground, currents, walls without thickness or without ends, with exact truth.
 
     python reproductions/boxes.py mud --out boxes/mud.json     # one world; --list names all
     python reproductions/boxes.py --table boxes/*.json > reproductions/results/boxes.json
@@ -38,6 +38,7 @@ class World(NamedTuple):
     """At places (n, 2): how much of the full pace there is (n,), what the current adds (n, 2), what nobody enters.
 
     Nobody crosses a `wall`, from (x, y) to (x, y) in rows of four numbers; a `ledge` can be crossed to its left alone.
+    In a world that is `round`, who leaves it comes in again on the other side.
     """
 
     pace: Ground = lambda at: np.ones(len(at))
@@ -45,6 +46,7 @@ class World(NamedTuple):
     blocked: Ground = lambda at: np.zeros(len(at), bool)
     walls: Sequence[Segment] = ()
     ledges: Sequence[Segment] = ()
+    round: bool = False
 
     def passes(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Which straight ways from `start` (n, 2) to `end` (n, 2) cross no wall, (n,) bool."""
@@ -139,6 +141,7 @@ WORLDS = {
     "narrow-doors": World(
         walls=[(10.03, -1, 10.03, 7.4), (10.03, 8.2, 10.03, 21), (-1, 12.03, 2.1, 12.03), (3.1, 12.03, 10.03, 12.03)]
     ),
+    "torus": World(round=True),
     "mud-and-thin-wall": World(
         lambda at: np.where(at[:, 1] > 12, 0.3, 1.0), walls=[(10.03, -1, 10.03, 15), (3, 6.03, 8, 6.03)]
     ),
@@ -155,7 +158,7 @@ def record(world: World, episodes: int, length: int, seed: int) -> ma.Trajectori
     for _ in range(length):
         action = np.where(random.random((episodes, 1)) < 0.2, random.uniform(-1, 1, (episodes, 2)), action)
         step = FASTEST * action * world.pace(at)[:, None] + world.current(at)
-        after = np.clip(at + step, 0, SIDE)
+        after = np.mod(at + step, SIDE) if world.round else np.clip(at + step, 0, SIDE)
         at = np.where((world.blocked(after) | ~world.passes(at, after))[:, None], at, after)
         seen.append(at)
     return ma.Trajectories.from_episodes(list(np.stack(seen, axis=1).astype(np.float32)))
@@ -163,21 +166,22 @@ def record(world: World, episodes: int, length: int, seed: int) -> ma.Trajectori
 
 def truth(world: World) -> tuple[np.ndarray, csr_array]:
     """Lattice places (n, 2) and the graph of the time that steps between them take."""
-    axis = np.arange(0, SIDE + GRAIN / 2, GRAIN)
+    axis = np.arange(0, SIDE - GRAIN / 2 if world.round else SIDE + GRAIN / 2, GRAIN)
     places = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
     number, open_place = np.arange(len(places)).reshape(len(axis), -1), ~world.blocked(places)
     starts, ends, costs = [], [], []
     steps = [(dx, dy) for dx, dy in itertools.product(range(-3, 4), repeat=2) if math.gcd(dx, dy) == 1]
     for dx, dy in steps:
         xs, ys = (slice(max(0, -d), len(axis) - max(0, d)) for d in (dx, dy))
-        start = number[xs, ys].ravel()
-        end = start + dx * len(axis) + dy
-        middle, way = (places[start] + places[end]) / 2, places[end] - places[start]
+        inside = (slice(None), slice(None)) if world.round else (xs, ys)
+        start, end = number[inside].ravel(), np.roll(number, (-dx, -dy), axis=(0, 1))[inside].ravel()
+        way = np.broadcast_to(GRAIN * np.array([dx, dy]), (len(start), 2))
+        middle = places[start] + way / 2
         most, current = FASTEST * world.pace(middle)[:, None], world.current(middle)
         pace = most + np.sign(way) * current  # of each coordinate by itself
         cost = np.max(np.where(way == 0, 0.0, np.abs(way) / np.maximum(pace, 1e-9)), axis=1)
         kept = open_place[start] & open_place[end] & ~world.blocked(middle) & (cost < 1e6)
-        kept &= world.passes(places[start], places[end])
+        kept &= world.passes(places[start], places[start] + way)
         starts, ends, costs = [*starts, start[kept]], [*ends, end[kept]], [*costs, cost[kept]]
     graph = csr_array(
         (np.concatenate(costs), (np.concatenate(starts), np.concatenate(ends))), shape=(len(places), len(places))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..trajectories import at_rest, typical_change
+from ..trajectories import at_rest, turned, typical_change
 
 Embedding = Callable[[np.ndarray], np.ndarray]
 """States (n, D) to places (n, k) whose distances say which states are near, as a learned model's encoder."""
@@ -33,10 +33,12 @@ _STATES_PER_VALUE = 100  # exact inputs take few values; a sensor that seldom ch
 class Nearness:
     """Turns states into places: one coordinate per input that counts, 1 being its typical change in a move.
 
-    States that differ in an exact input get places `APART` from each other in one more coordinate.
+    An input that goes round is a circle of two coordinates, so that its ends meet. States that differ in an exact input
+    get places `APART` from each other in one more coordinate.
     """
 
     unit: np.ndarray  # (k,) the typical change of every input that counts
+    period: np.ndarray  # (k,) after which it is the same again; infinite if it does not go round
     soft: np.ndarray  # (D,) bool: the inputs that count
     exact: np.ndarray  # (D,) bool: the inputs that must agree
     keys: np.ndarray  # (groups, exact inputs): their values, sorted
@@ -45,12 +47,12 @@ class Nearness:
     @property
     def size(self) -> int:
         """How many coordinates of a place measure distance."""
-        return len(self.unit)
+        return len(self.unit) + int(np.isfinite(self.period).sum())
 
     def place(self, states: np.ndarray) -> np.ndarray:
         """The places of states, (n, k) or, with exact inputs, (n, k + 1)."""
         inputs = embedded(states, self.embedding)
-        places = inputs[:, self.soft].astype(np.float64) / self.unit
+        places = self._unrolled(inputs[:, self.soft].astype(np.float64))
         if not self.exact.any():
             return places
         return np.column_stack([places, APART * self._groups(inputs[:, self.exact])])
@@ -61,7 +63,7 @@ class Nearness:
 
     def states_at(self, places: np.ndarray) -> np.ndarray | None:
         """The states at places, the inverse of `place`; None where an input does not count, so that it is not known."""
-        if self.embedding is not None or not (self.soft | self.exact).all():
+        if self.embedding is not None or not (self.soft | self.exact).all() or np.isfinite(self.period).any():
             return None
         states = np.empty((len(places), len(self.soft)))
         states[:, self.soft] = places[:, : self.size] * self.unit
@@ -77,6 +79,15 @@ class Nearness:
         keys = APART * np.arange(len(self.keys))
         return np.column_stack([np.repeat(anywhere, len(keys), axis=0), np.tile(keys, len(anywhere))])
 
+    def _unrolled(self, inputs: np.ndarray) -> np.ndarray:
+        goes_round = np.isfinite(self.period)
+        straight = inputs[:, ~goes_round] / self.unit[~goes_round]
+        if not goes_round.any():
+            return straight
+        angle = 2 * np.pi * inputs[:, goes_round] / self.period[goes_round]
+        radius = self.period[goes_round] / (2 * np.pi * self.unit[goes_round])
+        return np.column_stack([straight, radius * np.cos(angle), radius * np.sin(angle)])
+
     def _groups(self, values: np.ndarray) -> np.ndarray:
         known = {row.tobytes(): number for number, row in enumerate(self.keys)}
         different, index = np.unique(values, axis=0, return_inverse=True)
@@ -85,12 +96,13 @@ class Nearness:
         return np.array(numbers, dtype=np.float64)[index.reshape(-1)]
 
 
-def remembered(before: np.ndarray, after: np.ndarray, embedding: Embedding | None) -> np.ndarray:
+def remembered(before: np.ndarray, after: np.ndarray, embedding: Embedding | None, period: np.ndarray) -> np.ndarray:
     """Which inputs still say something about what they were, some time later, (D,) bool; noise never does."""
     first, second = (embedded(states, embedding).astype(np.float64) for states in (before, after))
+    on_circles = np.cos(2 * np.pi * (second - first) / period).mean(axis=0)
     first, second = first - first.mean(axis=0), second - second.mean(axis=0)
     spread = np.sqrt((first**2).mean(axis=0) * (second**2).mean(axis=0))
-    return (first * second).mean(axis=0) >= MEMORY * spread
+    return np.where(np.isfinite(period), on_circles >= MEMORY, (first * second).mean(axis=0) >= MEMORY * spread)
 
 
 def slowness(before: np.ndarray, after: np.ndarray, embedding: Embedding | None) -> np.ndarray:
@@ -124,10 +136,15 @@ def _typical(change: np.ndarray) -> np.ndarray:
     return np.where(typical > 0, typical, np.inf)
 
 
-def fit_nearness(before: np.ndarray, after: np.ndarray, lasting: np.ndarray, embedding: Embedding | None) -> Nearness:
-    """The nearness by the `lasting` inputs that moves from states `before` to `after`, both (m, D), call for."""
+def fit_nearness(
+    before: np.ndarray, after: np.ndarray, lasting: np.ndarray, embedding: Embedding | None, period: np.ndarray
+) -> Nearness:
+    """The nearness by the `lasting` inputs that moves from states `before` to `after`, both (m, D), call for.
+
+    `period` (D,) is that of inputs that go round.
+    """
     first, second = embedded(before, embedding), embedded(after, embedding)
-    change = np.abs(second - first).astype(np.float64)
+    change = np.abs(turned(second, first, period) - first).astype(np.float64)
     changes = (change > 0).mean(axis=0)
     values = np.array([len(np.unique(column)) for column in first.T])
     few = (changes < RARE) & (values * _STATES_PER_VALUE <= len(first))
@@ -140,7 +157,7 @@ def fit_nearness(before: np.ndarray, after: np.ndarray, lasting: np.ndarray, emb
     moved = change[:, soft][~at_rest(change[:, soft])]
     unit = np.array([np.median(column[column > 0]) for column in moved.T])
     keys = np.unique(np.concatenate([first, second])[:, exact], axis=0)
-    return Nearness(unit, soft, exact, keys, embedding)
+    return Nearness(unit, period[soft], soft, exact, keys, embedding)
 
 
 def embedded(states: np.ndarray, embedding: Embedding | None) -> np.ndarray:

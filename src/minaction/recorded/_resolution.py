@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import KDTree
 
-from ..trajectories import Trajectories
-from ._nearness import Embedding, Nearness, fit_nearness, independent, remembered, slowness
+from ..trajectories import Trajectories, periods, turned
+from ._nearness import Embedding, Nearness, embedded, fit_nearness, independent, remembered, slowness
 from ._neighbours import neighbours
 from ._sample import Moves, moves
 
@@ -55,12 +55,15 @@ def choose_resolution(
     found: list[tuple[float, Resolution]] = []
     tried: set[tuple[int, bytes]] = set()
     size = max(100, min(_SAMPLE, _SAMPLE_NUMBERS // data.state_shape[0]))
+    straight = repeats or embedding is not None
+    period = np.full(len(embedded(data.states[:1], embedding)[0]), np.inf) if straight else periods(data)
 
     def attempt(steps: int, lasting: np.ndarray, random: np.random.Generator = random) -> tuple[float, Resolution]:
-        return _try(data, steps, lasting, embedding, size, random)
+        return _try(data, steps, lasting, embedding, period, size, random)
 
     single = moves(data, 1).sampled(size, random)
-    before, after = data.states[single.start], data.states[single.end]
+    before = data.states[single.start]
+    after = data.states[single.end] if straight else turned(data.states[single.end], before, period)
     slow = slowness(before, after, embedding)
     slowest_first, at_first, useful = np.argsort(-slow), np.ones(len(slow), bool), np.ones(len(slow), bool)
     for horizon in HORIZONS:
@@ -68,7 +71,7 @@ def choose_resolution(
         if len(later) == 0:
             break
         some = later.sampled(size, random)
-        lasting = remembered(data.states[some.start], data.states[some.end], embedding)
+        lasting = remembered(data.states[some.start], data.states[some.end], embedding, period)
         if lasting.any():
             lasting |= slow >= SLOW * slow[lasting].max()
         at_first = lasting if horizon == HORIZONS[0] else at_first
@@ -110,13 +113,14 @@ def _try(
     steps: int,
     lasting: np.ndarray,
     embedding: Embedding | None,
+    period: np.ndarray,
     size: int,
     random: np.random.Generator,
 ) -> tuple[float, Resolution]:
     """How far states are away from the nearest one of another time, and the resolution."""
     recorded = moves(data, steps)
     some = recorded.sampled(size, random)
-    nearness = fit_nearness(data.states[some.start], data.states[some.end], lasting, embedding)
+    nearness = fit_nearness(data.states[some.start], data.states[some.end], lasting, embedding, period)
     places = nearness.place(data.states[some.start])
     other = other_times(places, some.start, steps, random.choice(len(some), min(_ASKED, len(some)), replace=False))
     return other.away, Resolution(steps, recorded, nearness)

@@ -1,6 +1,8 @@
 """Recorded episodes of states, and the files they come from."""
 
 from ._arrays import shape_in_words as shape_in_words
+from ._circles import periods as periods
+from ._circles import turned as turned
 from ._dataset import Trajectories as Trajectories
 from ._distinct import distinct_states as distinct_states
 from ._distinct import met_again as met_again

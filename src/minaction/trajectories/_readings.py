@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ._circles import periods, turned
 from ._dataset import Trajectories
 from ._distinct import states_repeat
 from ._pauses import typical_change
@@ -55,17 +56,24 @@ def _mended(data: Trajectories) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     if not measured or data.is_mapped or states_repeat(data.states, data.offsets):
         return {}
     failed, typical = np.zeros(data.num_states, bool), np.zeros(data.state_shape[0])
-    for number, column in enumerate(data.states.T):
-        typical[number], rows = _jumped(column.astype(np.float64), data.offsets)
+    period = periods(data)
+    columns = [column.astype(np.float64) for column in data.states.T]
+    for number in np.flatnonzero(
+        np.isfinite(period)
+    ):  # what goes round goes on instead, or each round would be a spike
+        columns[number] = np.unwrap(columns[number], period=period[number])
+    for number, column in enumerate(columns):
+        typical[number], rows = _jumped(column, data.offsets)
         failed[rows] = True
     if not failed.any() or failed.sum() > _RARE * data.num_states:
         return {}
     found, rows, sound = {}, np.flatnonzero(failed), np.flatnonzero(~failed)
-    for number, column in enumerate(data.states.T):
+    for number, column in enumerate(columns):
         between = np.interp(rows, sound, column[sound])
         off = np.abs(column[rows] - between) > _BESIDE * typical[number]
         if typical[number] > 0 and off.any():
-            found[number] = rows[off], between[off]
+            least, most = float(data.states[:, number].min()), float(data.states[:, number].max())
+            found[number] = rows[off], turned(between[off], (least + most) / 2, period[number])
     return found
 
 
