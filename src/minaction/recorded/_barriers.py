@@ -32,10 +32,13 @@ SLACK = 0.25
 """So far from a place a barrier is looked for, as a share of a fast move."""
 VISIT = 8
 """Moves fewer rows apart are of the same visit, and go the same way."""
+INPUTS = 2
+"""In three dimensions discs look too many ways: a box with a wall took a minute, and leaked with 200,000 states (.75)."""
 _PLACES = 60_000  # that are asked for barriers
 _AT_A_TIME = 1_000
 _FEW = 16  # moves, which in open country are enough to see that a place can be passed
 _CANDIDATES = 16  # discs near a way that are looked at
+_LONGEST = 64  # radii: longer ways lead to states far from anything recorded, and are not looked at
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,12 @@ class Barriers:
     def bar(self, start: np.ndarray, way: np.ndarray) -> np.ndarray:
         """Which straight ways (m, k or more) from `start` (m, k or more) pass a disc, (m,) bool."""
         barred = np.zeros(len(start), bool)
-        if self.tree.n == 0 or len(start) == 0:
+        if self.tree.n == 0:
             return barred
         # Long ways are cut into pieces, or discs on them would not be among the nearest of their middle.
-        pieces = np.maximum(1, np.ceil(np.linalg.norm(way, axis=1) / (2 * self.radius))).astype(int)
-        for piece in range(pieces.max()):
+        length = np.linalg.norm(way, axis=1) / self.radius
+        pieces = np.where(length <= _LONGEST, np.ceil(length / 2), 0).astype(int)
+        for piece in range(pieces.max(initial=0)):
             some = np.flatnonzero((pieces > piece) & ~barred)
             step = way[some] / pieces[some, None]
             begin = start[some] + piece * step
@@ -83,10 +87,14 @@ class Barriers:
 def barriers_of(start: np.ndarray, shift: np.ndarray, rows: np.ndarray) -> Barriers:
     """The barriers between recorded moves from `start` (m, k or more) by `shift` (m, k), recorded at `rows` (m,)."""
     size = shift.shape[1]
+    if size > INPUTS:
+        return Barriers.none(size)
     asked = start[:: max(1, -(-len(start) // _PLACES))]
     away, near = neighbours(KDTree(start), asked, NEAR)
     start, shift = start[:, :size].astype(np.float32), shift.astype(np.float32)
     radius = RADIUS * float(np.median(away[:, -1]))
+    if radius == 0:  # most moves begin at one and the same place
+        return Barriers.none(size)
     slack = SLACK * float(np.quantile(np.linalg.norm(shift, axis=1), 0.95))
     found = []
     for begin in range(0, len(asked), _AT_A_TIME):
@@ -103,15 +111,11 @@ def barriers_of(start: np.ndarray, shift: np.ndarray, rows: np.ndarray) -> Barri
 
 
 def _normals(size: int) -> np.ndarray:
-    """Directions that lie evenly on half a circle or half a sphere."""
+    """Directions that lie evenly on half a circle."""
     if size == 1:
         return np.ones((1, 1))
-    if size == 2:
-        angle = np.pi * np.arange(16) / 16
-        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    height = (np.arange(64) + 0.5) / 64
-    angle = np.pi * (3 - 5**0.5) * np.arange(64)  # the golden angle
-    return np.stack([np.sqrt(1 - height**2) * np.cos(angle), np.sqrt(1 - height**2) * np.sin(angle), height], axis=1)
+    angle = np.pi * np.arange(16) / 16
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 class _Around(NamedTuple):
