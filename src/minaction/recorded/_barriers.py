@@ -33,7 +33,7 @@ SLACK = 0.25
 VISIT = 8
 """Moves fewer rows apart are of the same visit, and go the same way."""
 INPUTS = 2
-"""In three dimensions discs look too many ways: a box with a wall took a minute, and leaked with 200,000 states (.75)."""
+"""In three dimensions discs look too many ways: a box with a wall took a minute, and leaked with 200,000 states."""
 _PLACES = 60_000  # that are asked for barriers
 _AT_A_TIME = 1_000
 _FEW = 16  # moves, which in open country are enough to see that a place can be passed
