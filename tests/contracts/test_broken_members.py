@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,16 +15,6 @@ import pytest
 import minaction as ma
 from minaction.objectives import Pairs, trajectory_pairs
 from minaction.testing import check_encoder, check_objective, check_quasimetric, check_reader, check_task
-
-
-@pytest.fixture(autouse=True)
-def _forget_what_was_registered() -> Iterator[None]:
-    families = (ma.QUASIMETRICS, ma.ENCODERS, ma.OBJECTIVES, ma.TASKS, ma.READERS)
-    before = [dict(family._registered) for family in families]
-    yield
-    for family, members in zip(families, before, strict=True):
-        family._registered = members
-
 
 # ---------------------------------------------------------------- quasimetrics
 

@@ -51,14 +51,6 @@ def carry_out(command: str, shown: list[str], capsys: pytest.CaptureFixture[str]
         assert re.search(said, printed), (line, printed)
 
 
-@pytest.fixture
-def _own_members(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a page registers is gone after it."""
-    for family in (ma.ENCODERS, ma.OBJECTIVES, ma.QUASIMETRICS, ma.READERS, ma.TASKS):
-        monkeypatch.setattr(family, "_registered", dict(family._registered))
-
-
-@pytest.mark.usefixtures("_own_members")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if "<!-- slow -->" in RUN[name] else ()) for name in RUN]
 )

@@ -28,9 +28,8 @@ def walks(door: tuple[float, float], seed: int = 0, episodes: int = 250, length:
     return list(np.stack(seen, axis=1).astype(np.float32))
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_ways_lead_through_the_door(seed: int) -> None:
-    graph = ma.recorded_distance(ma.Trajectories.from_episodes(walks((17.0, 19.0), seed)))
+def test_ways_lead_through_the_door() -> None:
+    graph = ma.recorded_distance(ma.Trajectories.from_episodes(walks((17.0, 19.0))))
     states = np.random.default_rng(1).uniform(1, SIDE - 1, (80, 2)).astype(np.float32)
     straight = np.abs(states[:, None] - states[None]).max(axis=2) / FASTEST
     door = np.array([[WALL, y] for y in np.linspace(17.1, 18.9, 7)])
