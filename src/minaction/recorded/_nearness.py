@@ -52,7 +52,7 @@ class Nearness:
     def place(self, states: np.ndarray) -> np.ndarray:
         """The places of states, (n, k) or, with exact inputs, (n, k + 1)."""
         inputs = embedded(states, self.embedding)
-        places = self._unrolled(inputs[:, self.soft].astype(np.float64))
+        places = self._on_circles(inputs[:, self.soft].astype(np.float64))
         if not self.exact.any():
             return places
         return np.column_stack([places, APART * self._groups(inputs[:, self.exact])])
@@ -79,7 +79,7 @@ class Nearness:
         keys = APART * np.arange(len(self.keys))
         return np.column_stack([np.repeat(anywhere, len(keys), axis=0), np.tile(keys, len(anywhere))])
 
-    def _unrolled(self, inputs: np.ndarray) -> np.ndarray:
+    def _on_circles(self, inputs: np.ndarray) -> np.ndarray:
         goes_round = np.isfinite(self.period)
         straight = inputs[:, ~goes_round] / self.unit[~goes_round]
         if not goes_round.any():

@@ -57,20 +57,22 @@ def _mended(data: Trajectories) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         return {}
     failed, typical = np.zeros(data.num_states, bool), np.zeros(data.state_shape[0])
     period = periods(data)
-    columns = [column.astype(np.float64) for column in data.states.T]
-    for number in np.flatnonzero(
-        np.isfinite(period)
-    ):  # what goes round goes on instead, or each round would be a spike
-        columns[number] = np.unwrap(columns[number], period=period[number])
-    for number, column in enumerate(columns):
-        typical[number], rows = _jumped(column, data.offsets)
+
+    def column(number: int) -> np.ndarray:
+        """One at a time, for memory's sake; what goes round goes on instead, or each round would be a spike."""
+        values = data.states[:, number].astype(np.float64)
+        return np.unwrap(values, period=period[number]) if np.isfinite(period[number]) else values
+
+    for number in range(len(period)):
+        typical[number], rows = _jumped(column(number), data.offsets)
         failed[rows] = True
     if not failed.any() or failed.sum() > _RARE * data.num_states:
         return {}
     found, rows, sound = {}, np.flatnonzero(failed), np.flatnonzero(~failed)
-    for number, column in enumerate(columns):
-        between = np.interp(rows, sound, column[sound])
-        off = np.abs(column[rows] - between) > _BESIDE * typical[number]
+    for number in range(len(period)):
+        values = column(number)
+        between = np.interp(rows, sound, values[sound])
+        off = np.abs(values[rows] - between) > _BESIDE * typical[number]
         if typical[number] > 0 and off.any():
             least, most = float(data.states[:, number].min()), float(data.states[:, number].max())
             found[number] = rows[off], turned(between[off], (least + most) / 2, period[number])
