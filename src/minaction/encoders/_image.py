@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -18,8 +18,6 @@ from ._base import Encoder, EncoderModule
 from ._inputs import InputStatistics, Scale
 from ._mlp import check_sizes
 from ._perceptron import Perceptron
-
-Network = TypeVar("Network")
 
 _BLOCK = 16  # images that a CPU encodes at a time
 
@@ -166,15 +164,6 @@ def shifted(states: Shaped[Array, " n *shape"], most: int, key: PRNGKeyArray) ->
         return jax.lax.dynamic_slice(image, start, shape)
 
     return jax.vmap(cut)(padded, jax.random.randint(key, (len(states), 2), 0, 2 * most + 1))
-
-
-def in_training(network: Network, key: PRNGKeyArray) -> Network:
-    """`network` with image encoders that crop, where they were asked to."""
-
-    def is_cropped(part: object) -> bool:
-        return isinstance(part, ImageModule) and part.crop > 0
-
-    return jax.tree.map(lambda part: Cropping(part, key) if is_cropped(part) else part, network, is_leaf=is_cropped)
 
 
 def _in_blocks(module: ImageModule, states: Shaped[Array, " n *shape"]) -> Float[Array, "n latent"]:

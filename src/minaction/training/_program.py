@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 
 from .._devices import Devices
 from ..encoders import InputStatistics
-from ..encoders._image import in_training
+from ..encoders._in_training import in_training
 from ..objectives import States, TrainingObjective
 from ..objectives._states import RecordedStates
 
