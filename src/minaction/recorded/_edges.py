@@ -57,7 +57,7 @@ def borrowed_edges(tree: KDTree, size: int, lent: LentMoves, ground: Ground | No
         found = np.flatnonzero((landing < tree.n) & (landing != node))
         if ground is not None:
             begin = tree.data[node[found]]
-            found = found[~ground.barriers.bar(begin, tree.data[landing[found]] - begin)]
+            found = found[~ground.bars(begin, tree.data[landing[found]] - begin)[0]]
         node, move, landing = node[found], move[found], landing[found]
         short = tree.data[landing] - aim[found]
         rest = tick * miss[found] if ground is None else ground.times(short, landing)
@@ -122,10 +122,15 @@ def straight_edges(
         clear = np.flatnonzero(ground.norm(way) <= limit)
         node, other, way = node[clear], other[clear], way[clear]
         lined = are_lined(tree, places[node], way, np.maximum(spacing[node], spacing[other]))
-        lined &= ~ground.barriers.bar(places[node], way)
         node, other, way = node[lined], other[lined], way[lined]
-        yield Edges(node, other, ground.between(way, node, other))
-        yield Edges(other, node, ground.between(-way, other, node))
+        barred, barred_back = ground.bars(places[node], way)
+        yield from (
+            Edges(begin, end, ground.between(ahead, begin, end))
+            for begin, end, ahead in (
+                (node[~barred], other[~barred], way[~barred]),
+                (other[~barred_back], node[~barred_back], -way[~barred_back]),
+            )
+        )
 
 
 def are_lined(tree: KDTree, start: np.ndarray, way: np.ndarray, spacing: np.ndarray) -> np.ndarray:

@@ -72,9 +72,10 @@ def ends_of(places: np.ndarray, tree: KDTree, spacing: np.ndarray | None, ground
         out_of, into = (ground.times(sign * way, nodes.ravel()).reshape(away.shape) for sign in (1, -1))
         beside = (away[:, :1] < _SAME) | _behind_walls(tree, spacing, places, away, nodes)
         beside[:, 0] = False
-        beside |= ground.barriers.bar(np.repeat(places, count, axis=0), way).reshape(away.shape)
-        beside[beside.all(axis=1), 0] = False  # barriers all around are a mistake
-        out_of[beside] = into[beside] = np.inf
+        for cost, barred in zip((out_of, into), ground.bars(np.repeat(places, count, axis=0), way), strict=True):
+            closed = beside | barred.reshape(away.shape)
+            closed[closed.all(axis=1), 0] = False  # barriers all around are a mistake
+            cost[closed] = np.inf
     apart = away >= APART / 2
     out_of[apart] = into[apart] = np.inf
     return Ends(places, nodes, out_of, into)

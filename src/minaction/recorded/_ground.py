@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import KDTree
 
-from ._barriers import Barriers, barriers_of
+from ._barriers import LEDGES, WALLS, Barriers, barriers_of
 from ._freedom import Norm, fastest
 from ._moves import usual
 from ._neighbours import nearest, neighbours
@@ -42,13 +42,13 @@ class Ground:
     norm: Norm
     drag: np.ndarray  # (n,) 1 where the pace is full
     current: np.ndarray  # (n, k) places per time
-    barriers: Barriers
+    barriers: tuple[Barriers, ...]
 
     @classmethod
     def even(cls, norm: Norm, count: int) -> Ground:
         """The same norm at all of `count` nodes."""
         size = norm.directions.shape[1]
-        return cls(norm, np.ones(count), np.zeros((count, size)), Barriers.none(size))
+        return cls(norm, np.ones(count), np.zeros((count, size)), ())
 
     def times(self, way: np.ndarray, node: np.ndarray) -> np.ndarray:
         """How long displacements (m, k or more) take at these nodes (m,); infinite where a current is too strong."""
@@ -62,6 +62,15 @@ class Ground:
             slowest = np.where(held, np.where(ahead > 0, np.inf, 0.0), ahead / np.where(held, 1.0, pace))
             time[carried] = slowest.max(axis=1)
         return np.maximum(time, 0.0)
+
+    def bars(self, start: np.ndarray, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which straight ways (m, k or more) from `start` (m, k or more) barriers do not let pass, and which back."""
+        forth, back = np.zeros(len(start), bool), np.zeros(len(start), bool)
+        for barriers in self.barriers:
+            barred = barriers.bar(start, way)
+            forth |= barred[0]
+            back |= barred[1]
+        return forth, back
 
     def between(self, way: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         """How long displacements (m, k or more) from nodes `start` to nodes `end` take, half of each at either."""
@@ -98,8 +107,8 @@ def ground_of(tree: KDTree, walked: Walked, norm: Norm, repeats: bool) -> Ground
         own = own[even[node]]
         norm = fastest(own[usual(own, np.ones(len(own)))], norm.directions)
     ordinary = usual(walked.shift, np.ones(len(rate)))  # no jump
-    barriers = barriers_of(walked.start[ordinary], walked.shift[ordinary], walked.rows[ordinary])
-    return Ground(norm, drag, current, barriers)
+    kept = walked.start[ordinary], walked.shift[ordinary], walked.rows[ordinary]
+    return Ground(norm, drag, current, tuple(barriers_of(*kept, search) for search in (WALLS, LEDGES)))
 
 
 def _current(near: np.ndarray, rate: np.ndarray) -> np.ndarray:
