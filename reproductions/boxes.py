@@ -135,6 +135,23 @@ WORLDS = {
     ),
     "slanted-wall": World(walls=[(3, 2.03, 15, 14.03)]),
     "ledge": World(ledges=[(10.03, -1, 10.03, 16)]),
+    "slanted-ledge": World(ledges=[(3, 2.03, 15, 14.03)]),
+    "terrace": World(
+        ledges=[
+            *((4.9, 5.03, 15.1, 5.03), (15.03, 4.9, 15.03, 15.1)),
+            *((15.1, 15.03, 4.9, 15.03), (5.03, 15.1, 5.03, 4.9)),
+        ]
+    ),
+    "one-way-doors": World(
+        walls=[(10.03, -1, 10.03, 3), (10.03, 6, 10.03, 14), (10.03, 17, 10.03, 21)],
+        ledges=[(10.03, 3, 10.03, 6), (10.03, 17, 10.03, 14)],
+    ),
+    "one-way-passages": World(
+        blocked=lambda at: (
+            (np.abs(at[:, 0] - 10) < 1) & (np.abs(at[:, 1] - 4.5) > 1.5) & (np.abs(at[:, 1] - 15.5) > 1.5)
+        ),
+        ledges=[(10.03, 3, 10.03, 6), (10.03, 17, 10.03, 14)],
+    ),
     "comb": World(walls=[(4 * k + 0.03, -1 if k % 2 else 4, 4 * k + 0.03, 16 if k % 2 else 21) for k in range(1, 5)]),
     "thin-maze": World(walls=_maze(5, 1)),
     "fine-maze": World(walls=_maze(8, 2)),
@@ -199,7 +216,8 @@ def judge(name: str, out: Path | None, seed: int, episodes: int, steps: int | No
     states = places[asked].astype(np.float32)
     began = time.monotonic()
     recorded = ma.recorded_distance(data)
-    found: dict[str, Any] = {"world": name, "seed": seed, "states": data.num_states, "longest": round(true.max(), 1)}
+    longest = round(true[np.isfinite(true)].max(), 1)
+    found: dict[str, Any] = {"world": name, "seed": seed, "states": data.num_states, "longest": longest}
     found["graph"] = _compared(recorded.pairwise(states), true) | {"seconds": round(time.monotonic() - began, 1)}
     _write(found, out)
     for method, many in () if graph_alone else (("pathdist", steps), ("maddist", 10_000)):
@@ -226,7 +244,15 @@ def _compared(found: np.ndarray, true: np.ndarray) -> dict[str, float]:
         "mean_ratio": round(agreed.mean_ratio, 4),
         "mean_absolute_error": round(agreed.mean_absolute_error, 3),
         "no path": round(float((np.isfinite(true) & ~np.isfinite(found)).mean()), 4),
+        "auroc": _unreachable_told(found, true),
     }
+
+
+def _unreachable_told(found: np.ndarray, true: np.ndarray) -> float | None:
+    """How well pairs that cannot be reached are told from those that can; None where all can."""
+    told = np.isfinite(found)
+    auroc = ma.agreement(np.where(told, found, 2 * found[told].max()), true).auroc
+    return None if np.isnan(auroc) else round(float(auroc), 4)
 
 
 def table(paths: list[Path]) -> None:
