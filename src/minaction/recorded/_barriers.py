@@ -23,6 +23,8 @@ SLACK = 0.25
 """So far from a place a barrier is looked for, as a share of a fast move."""
 VISIT = 8
 """Moves fewer rows apart are of the same visit, and go the same way."""
+BACK = 0.5
+"""A ledge is passed the other way by this share of those who are expected to pass it, or more."""
 INPUTS = 2
 """In three dimensions discs look too many ways: a box with a wall took a minute, and leaked with 200,000 states."""
 _AT_A_TIME = 1_000
@@ -117,7 +119,8 @@ def barriers_of(start: np.ndarray, shift: np.ndarray, rows: np.ndarray, search: 
     if size > INPUTS:
         return Barriers.none(size)
     asked, tree = start[:: max(1, -(-len(start) // search.places))], KDTree(start)
-    parts = [asked[first :: -(-len(asked) // _AT_A_TIME)] for first in range(-(-len(asked) // _AT_A_TIME))]
+    chunks = -(-len(asked) // _AT_A_TIME)
+    parts = [asked[first::chunks] for first in range(chunks)]  # each of them from all over the recording
     radius = RADIUS * float(np.median(neighbours(tree, parts[0], search.near).away[:, -1]))
     if radius == 0:  # most moves begin at one and the same place
         return Barriers.none(size)
@@ -138,6 +141,8 @@ def barriers_of(start: np.ndarray, shift: np.ndarray, rows: np.ndarray, search: 
         return Barriers.none(size)
     with ThreadPoolExecutor(core_count()) as pool:  # NumPy lets go of Python's lock
         discs = _joined([*found, *pool.map(looked_for, parts[1:])])
+    if search.one_way:  # what is passed neither way is a wall, whose ends are seen better by smaller discs
+        discs = _Discs(*(part[discs.passed_back >= BACK * search.expected] for part in discs))
     kept = _thinned(discs, radius)
     return Barriers(KDTree(discs.centres[kept]), discs.normals[kept].astype(np.float64), radius, search.one_way)
 
@@ -148,7 +153,8 @@ class _Discs(NamedTuple):
     centres: np.ndarray  # (m, k or more)
     normals: np.ndarray  # (m, k)
     expected: np.ndarray  # (m,) how many could
-    stopped: np.ndarray  # (m,) how many more of these stand still than turn back, if barriers are passed one way
+    stopped: np.ndarray  # (m,) how many more of these stand still than turn back, if ways are looked at one by one
+    passed_back: np.ndarray  # (m,) how many pass the other way, likewise
 
 
 def _joined(parts: list[_Discs]) -> _Discs:
@@ -184,7 +190,8 @@ class _Around(NamedTuple):
         share = np.clip(-first / np.where(lead == 0, 1, lead), 0, 1)
         meets = self.away + share * (2 * self.ahead + share * self.length) - (first + share * lead) ** 2
         passes = meets <= radius**2
-        return _Seen(first, lead, self.away - first**2 <= radius**2, passes & (lead > 0) if one_way else passes)
+        forth, back = (passes & (lead > 0), passes & (lead < 0)) if one_way else (passes, passes)
+        return _Seen(first, lead, self.away - first**2 <= radius**2, forth, back)
 
 
 class _Seen(NamedTuple):
@@ -197,6 +204,8 @@ class _Seen(NamedTuple):
     lead: np.ndarray
     inside: np.ndarray
     passes: np.ndarray
+    back: np.ndarray
+    """Those that pass the other way, if ways are looked at one by one."""
 
     def pass_by(self, slack: float) -> np.ndarray:
         """Which of the places (n,) some move passes, from beyond the slack to beyond it on the other side."""
@@ -224,15 +233,19 @@ def _closed(
     closed = ~seen.pass_by(slack)
     place, seen = place[closed], _Seen(*(part[closed] for part in seen))
     where, width = _widest_gap(seen, slack)
+    stopped, passed_back = np.zeros((2, len(place)))
     if search.one_way:
         chance, stopped = _chance_along(seen, where, slack / SLACK)
+        spans = (seen.first > where[:, None]) & (seen.first + seen.lead < where[:, None])
+        passed_back = (seen.back & spans).sum(axis=1)
     else:
-        chance, stopped = _chance(seen, where), np.zeros(len(place))
+        chance = _chance(seen, where)
     expected = visits[place] * (1 - np.exp(-chance / visits[place]))
     sure = (width > 0) & (expected >= search.expected)
     centres = asked[place[sure]]
     centres[:, : len(normal)] += where[sure, None] * normal
-    return _Discs(centres, np.broadcast_to(normal, (len(centres), len(normal))), expected[sure], stopped[sure])
+    normals = np.broadcast_to(normal, (len(centres), len(normal)))
+    return _Discs(centres, normals, expected[sure], stopped[sure], passed_back[sure])
 
 
 def _widest_gap(moves: _Seen, slack: float) -> tuple[np.ndarray, np.ndarray]:
@@ -266,9 +279,9 @@ def _chance_along(moves: _Seen, where: np.ndarray, fast: float) -> tuple[np.ndar
     needed = where[:, None] - moves.first
     free = moves.inside & (needed > fast) & (needed <= 2 * fast)
     held = moves.inside & (needed >= 0) & (needed <= fast)
-    share = held.sum(axis=1) / np.maximum(free.sum(axis=1), 1)
-    lead = np.where(free, moves.lead, moves.lead.min(initial=0.0))
     all_free = np.maximum(free.sum(axis=1), 1)
+    share = held.sum(axis=1) / all_free
+    lead = np.where(free, moves.lead, moves.lead.min(initial=0.0))
     chance = _share_above(lead, np.where(held, needed, np.inf)).sum(axis=1) * lead.shape[1] / all_free
     still, back = np.abs(moves.lead) < _STILL * fast, moves.lead <= -_STILL * fast
     more_still, more_back = ((held & how).sum(axis=1) - share * (free & how).sum(axis=1) for how in (still, back))
