@@ -124,13 +124,9 @@ def straight_edges(
         lined = are_lined(tree, places[node], way, np.maximum(spacing[node], spacing[other]))
         node, other, way = node[lined], other[lined], way[lined]
         barred, barred_back = ground.bars(places[node], way)
-        yield from (
-            Edges(begin, end, ground.between(ahead, begin, end))
-            for begin, end, ahead in (
-                (node[~barred], other[~barred], way[~barred]),
-                (other[~barred_back], node[~barred_back], -way[~barred_back]),
-            )
-        )
+        forth, back = ~barred, ~barred_back
+        yield Edges(node[forth], other[forth], ground.between(way[forth], node[forth], other[forth]))
+        yield Edges(other[back], node[back], ground.between(-way[back], other[back], node[back]))
 
 
 def are_lined(tree: KDTree, start: np.ndarray, way: np.ndarray, spacing: np.ndarray) -> np.ndarray:
