@@ -32,7 +32,7 @@ from ._states import States
 from ._terms import excess
 
 _CYCLES = (0.0375, 0.1, 0.2375, 0.5, 1.0)  # the shares of training after which the learning rate has fallen to 0
-_LEAST_SHARE = 0.01  # of the pairs of a batch: fewer paths would be given more weight than so few deserve
+_LEAST_SHARE = 0.01  # of pairs that have a path: fewer would be given more weight than so few deserve
 
 
 class PathTables(eqx.Module):
@@ -55,6 +55,7 @@ class PathBatch(NamedTuple):
     to_coordinates: Float[Array, "nodes coordinates"]
     from_coordinates: Float[Array, "nodes coordinates"]
     near: Pairs
+    share: Float[Array, ""]
     mean: Float[Array, ""]
     longest: Float[Array, ""]
     step_time: Float[Array, ""]
@@ -198,11 +199,11 @@ class PathDist(Objective):
             paths.num_landmarks,
         )
         to_goals, from_goals = (
-            _known(lengths[:, landmark]).beside(
+            _known(lengths[:, landmark].T).beside(
                 jax.tree.map(
                     partial(jnp.where, paths.add_up),
                     between,
-                    _known(lengths[:, jnp.minimum(other, paths.num_landmarks - 1)]),
+                    _known(lengths[:, jnp.minimum(other, paths.num_landmarks - 1)].T),
                 )
             )
             for lengths, between in zip((to_landmarks, from_landmarks), apart, strict=True)
@@ -215,6 +216,7 @@ class PathDist(Objective):
             to_coordinates=to_landmarks[:, : self._coordinates],
             from_coordinates=from_landmarks[:, : self._coordinates],
             near=trajectory_pairs(near_key, tables.episodes, self.bound_batch_size, self.horizon),
+            share=paths.share,
             mean=paths.mean,
             longest=paths.longest,
             step_time=jnp.asarray(tables.step_time),
@@ -229,29 +231,28 @@ class PathDist(Objective):
         )
         nodes, goals = nodes / batch.step_time, goals / batch.step_time
         away, back = distances_both_ways(distance.quasimetric, nodes, goals)
-        lost = self.beyond * batch.longest
-        path = self._misfit(back.T, batch.to_goals, lost) + self._misfit(away.T, batch.from_goals, lost)
+        path = self._misfit(back, batch.to_goals, batch) + self._misfit(away, batch.from_goals, batch)
         near = distance.quasimetric(first, second)
         bound = jnp.mean((excess(near, batch.near.elapsed) / batch.step_time) ** 2)
         value, terms = path + self.bound_weight * bound, {"path": path, "bound": bound}
         if count := batch.to_coordinates.shape[1]:
             to, away_from = nodes[:, :count], -nodes[:, -count:]
-            embedding = self._misfit(to, _known(batch.to_coordinates), lost, batch.mean)
-            embedding += self._misfit(away_from, _known(batch.from_coordinates), lost, batch.mean)
+            embedding = self._misfit(to, _known(batch.to_coordinates), batch, batch.mean)
+            embedding += self._misfit(away_from, _known(batch.from_coordinates), batch, batch.mean)
             weight = self.embedding_weight * (1 - self._fallen(progress))
             value, terms = value + weight * embedding, terms | {"embedding": embedding}
         return value, terms
 
-    def _misfit(self, found: Array, lengths: Lengths, lost: Array, usual: Array | None = None) -> Float[Array, ""]:
+    def _misfit(self, found: Array, lengths: Lengths, batch: PathBatch, usual: Array | None = None) -> Float[Array, ""]:
         """Half of m, as every length is taught both ways; errors relative to each length or to `usual`."""
         reachable = jnp.isfinite(lengths.least)
         least = jnp.where(reachable, lengths.least, 0.0)
         length = jax.lax.stop_gradient(jnp.clip(found, least, jnp.where(reachable, lengths.most, 0.0)))
         relative = (found - length) / ((length if usual is None else usual) + self.softening)
-        apart = jnp.mean(jnp.where(reachable, 0.0, jax.nn.relu(1.0 - found / lost)) ** 2)
-        share = jnp.maximum(reachable.mean(), _LEAST_SHARE)
-        return 0.5 * (jnp.mean(jnp.where(reachable, relative, 0.0) ** 2) / share + apart)
+        lost = jax.nn.relu(1.0 - found / (self.beyond * batch.longest))
+        share = jnp.maximum(batch.share, _LEAST_SHARE)
+        return 0.5 * jnp.mean(jnp.where(reachable, relative**2 / share, lost**2))
 
 
-def _known(lengths: Float[Array, "nodes goals"]) -> Lengths:
+def _known(lengths: Float[Array, "*n"]) -> Lengths:
     return Lengths(lengths, lengths)

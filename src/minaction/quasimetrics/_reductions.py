@@ -96,8 +96,10 @@ def _both_ways_backward(alpha: float, saved: tuple[Array, ...], gradients: tuple
         return jax.lax.scan(body, jnp.zeros_like(x), (y, *others))
 
     def together(x: Array, y: Array, *others: Array) -> tuple[Array, Array]:
-        own = slope(x[None], y[:, None], *others)
-        return -own.sum(axis=0), own.sum(axis=1)
+        by_x = -slope(x[None], y[:, None], *others).sum(axis=0)
+        # Behind the barrier slopes are computed anew, or XLA would write all of them to memory for both sums.
+        x, y = jax.lax.optimization_barrier((x, y))
+        return by_x, slope(x[None], y[:, None], *others).sum(axis=1)
 
     return jax.lax.platform_dependent(x, y, *measured, *gradients, cpu=one_at_a_time, default=together)
 
