@@ -28,3 +28,11 @@ def test_a_gpu_is_refused_where_there_is_none_but_on_a_cluster(monkeypatch: pyte
     _platform.choose_device("gpu", here=False)
     with pytest.raises(InputError, match="no GPU"):
         _platform.choose_device("gpu")
+
+
+def test_a_process_that_says_nothing_before_it_dies_is_a_device_that_cannot_be_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_platform.sys, "executable", "/bin/false")
+    with pytest.raises(InputError, match="cannot be used"):
+        _platform.default_device.__wrapped__()

@@ -34,6 +34,6 @@ def default_device() -> str:
         [sys.executable, "-c", "import jax; print(jax.default_backend())"], capture_output=True, text=True
     )
     if asked.returncode:
-        reason = asked.stderr.strip().splitlines()[-1]
+        reason = (asked.stderr.strip().splitlines() or [f"Python ended with code {asked.returncode}"])[-1]
         raise InputError(f"The chosen device cannot be used ({reason}); leave --device out or see `minaction doctor`.")
     return asked.stdout.split()[-1]

@@ -25,6 +25,14 @@ def test_numbers_of_choices_one_hot_choices_and_plain_numbers_are_told_apart() -
     assert (numbers.choices, numbers.low, numbers.high) == (0, (-1.0, 0.0), (1.0, 0.5))
 
 
+@pytest.mark.parametrize("unused", [99.0, np.nan, -1.0])
+def test_whatever_stands_after_the_last_state_is_not_used(unused: float) -> None:
+    actions = np.array([[0.0], [3.0], [1.0], [unused]])
+    targets = Actions.of(recording(actions)).targets(actions)
+    assert targets[:3].argmax(axis=1).tolist() == [0, 3, 1]
+    assert np.isfinite(targets).all()
+
+
 def test_a_recording_without_actions_is_refused_with_what_to_do() -> None:
     with pytest.raises(InputError, match="keep_actions"):
         Actions.of(Trajectories.from_flat(np.zeros((3, 2))))

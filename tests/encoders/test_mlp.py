@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from minaction._descriptions import make
-from minaction.encoders import ENCODERS, MLP, input_statistics
+from minaction.encoders import ENCODERS, MLP, _inputs, input_statistics
 from minaction.encoders._fourier import FourierFeatures, lowered
 from minaction.encoders._mlp import MLPModule
 from minaction.encoders._perceptron import selu
@@ -29,6 +29,12 @@ def test_the_rate_is_the_typical_change_of_a_step_and_knows_where_episodes_end()
     found = input_statistics(states, np.array([0, 4, 8]))
     np.testing.assert_allclose(found.rate, [1 / slow.std(), 10 / fast.std(), 0], rtol=1e-6)
     assert input_statistics(states).rate[0] > found.rate[0], "as one episode it would jump back in the middle"
+
+
+def test_more_rows_than_are_looked_at_are_cut_where_episodes_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_inputs, "_MOST_ROWS", 25)
+    states = np.tile(np.arange(10, dtype=np.float32)[:, None], (4, 1))  # four walks along ten cells
+    assert not input_statistics(states, np.array([0, 10, 20, 30, 40])).misleading
 
 
 def test_a_single_state_has_no_rate() -> None:

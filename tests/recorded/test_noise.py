@@ -70,3 +70,10 @@ def test_episodes_shorter_than_the_steps_of_a_pace_count_as_they_are() -> None:
     short = patrols(0.01, episodes=300, rows=3, seed=8)
     assert _ratio(data + short) == pytest.approx(0.97, abs=0.03)
     assert _noisy(short) == [False, False]
+
+
+@pytest.mark.filterwarnings("error")
+def test_too_few_rows_to_tell_are_no_noise() -> None:
+    """One stretch of five rows, whose early third difference is zero and whose late one is not."""
+    data = Trajectories.from_episodes([np.array([[0.0, 0], [1, 1], [2, 2], [3, 3], [4, 9]])])
+    assert not any(_noisy(data))

@@ -161,3 +161,15 @@ def test_a_robot_that_drives_where_it_heads_is_not_free() -> None:
     ahead, behind = graph.pairwise([[0.5, 0.5, *east]], [[0.8, 0.5, *east], [0.2, 0.5, *east]])[0]
     assert ahead == pytest.approx(6, abs=2)
     assert behind > 20, "it turns around, drives, and turns around again: 10.5 + 6 + 10.5"
+
+
+def test_truth_values_are_measured_as_zeros_and_ones() -> None:
+    """Walks that flip one of many bits in every step."""
+    random = np.random.default_rng(0)
+    flips = np.eye(24, dtype=int)[random.integers(0, 24, (40, 49))]
+    bits = np.concatenate([np.zeros((40, 1, 24), int), flips], axis=1).cumsum(axis=1) % 2 == 1
+    found, expected = (
+        recorded_distance(Trajectories.from_episodes(list(bits.astype(kind)))).pairwise(bits[0], bits[1])
+        for kind in (bool, np.uint8)
+    )
+    np.testing.assert_array_equal(found, expected)

@@ -21,6 +21,7 @@ from minaction._files import read_tensors, write_tensors
 from minaction.errors import InputError
 from minaction.quasimetrics import QUASIMETRICS
 from minaction.runtimes import _file
+from minaction.runtimes import numpy as numpy_runtime
 from minaction.runtimes.numpy import NumpyModel, load
 
 from .conftest import CASES, model_of, states_of
@@ -51,6 +52,18 @@ def test_it_answers_all_questions_as_the_model_does(quasimetric: str, tmp_path: 
         close(found, expected)
         pairs = (STATES[:4, None], GOALS[index]) if direction == "from" else (GOALS[index], STATES[:4, None])
         close(alone.distance(*pairs), found)
+
+
+def test_no_more_pixels_are_encoded_at_once_for_the_nearest_than_for_embeddings(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, rows = load(path), []
+    encode = model._encode
+    monkeypatch.setattr(numpy_runtime, "_PIXELS_AT_ONCE", 7 * STATES.shape[1])
+    monkeypatch.setattr(model, "_encode", lambda some: (rows.append(len(some)), encode(some))[1])
+    index, _ = model.nearest(STATES[0], GOALS, 3)
+    assert max(rows) == 7
+    assert index[0] == model.pairwise(STATES[:1], GOALS)[0].argmin()
 
 
 def test_shapes_are_those_of_the_model(path: Path) -> None:

@@ -67,6 +67,8 @@ def test_files_that_fall_into_one_folder_are_told_apart(tmp_path: Path) -> None:
         folder.prepare(first)
         with pytest.raises(InputError, match="with data logs/walk"):
             folder.check([second])
+    with pytest.raises(InputError, match="rename one"):
+        SuiteFolder(tmp_path / "another").check([first, second])
 
 
 def test_a_failure_is_noted_and_may_be_tried_with_other_settings(tmp_path: Path) -> None:

@@ -137,6 +137,7 @@ def test_parquet_of_several_row_groups_and_repeated_names_is_read(tmp_path):
         ({"x": [0.0, 0.0, float("nan"), 0.0, 0.0, 0.0, 0.0]}, "1 value is missing, in 'x' (1), first in "),
         ({"x": [0.0, 0.0, None, 0.0, 0.0, 0.0, 0.0]}, "'x'"),
         ({"x": ["a"] * ROWS}, "'x'"),
+        ({"x": ["1_2"] * ROWS}, "'x'"),  # a name, which Python would read as 12
         ({"episode": [1, 1, None, 1, 1, 1, 1]}, "episode"),
         ({"episode": list(range(ROWS))}, "single state"),
         ({" X ": [0.0] * ROWS}, "two columns named 'x'"),

@@ -37,6 +37,12 @@ def test_nothing_is_held_out_where_it_cannot_be_spared(episodes: int, share: flo
     assert split(data, share) == (data, None)
 
 
+def test_an_episode_is_left_to_train_on() -> None:
+    training, held_out = split(_numbered(20), 0.98)
+    assert held_out is not None
+    assert (training.num_episodes, held_out.num_episodes) == (1, 19)
+
+
 @pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
 def test_a_share_that_cannot_be_is_refused(share: float) -> None:
     with pytest.raises(ma.InputError, match="from 0 to below 1"):

@@ -41,6 +41,12 @@ def test_a_right_distance_has_no_excess_and_nothing_to_complain_of() -> None:
     assert list(health.excess_by_gap) == ["1", "2 to 9", "10 to 99"]
 
 
+def test_states_are_the_same_in_another_type() -> None:
+    held_out = ma.Trajectories.from_episodes([np.arange(11, dtype=np.float32)] * 3)
+    health = _validate(Line(), held_out, _straight(5))
+    assert (health.recorded_share, health.novel_pairs) == (1.0, 0)
+
+
 def test_excess_is_what_is_too_long_over_the_time_it_took() -> None:
     health = _validate(Line(scale=1.25), _straight(3), _straight(3))
     assert health.excess == pytest.approx(0.25)

@@ -63,7 +63,9 @@ class Actions:
         """Recorded actions (n, A) as a loss takes them, (n, size): choices as one-hot numbers."""
         if not self.choices or self.one_hot:
             return recorded
-        return np.eye(self.choices, dtype=np.float32)[recorded[:, 0].astype(int)]
+        # The action after an episode's last state is not used, whatever stands there.
+        chosen = np.clip(np.nan_to_num(recorded[:, 0]), 0, self.choices - 1).astype(int)
+        return np.eye(self.choices, dtype=np.float32)[chosen]
 
     def loss(
         self, output: Float[Array, "n size"], deviation: Float[Array, " size"], target: Float[Array, "n size"]

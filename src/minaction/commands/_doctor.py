@@ -20,6 +20,7 @@ _EXTRAS = {
     "onnx": {"onnx": "onnx", "onnxruntime": "onnxruntime"},
     "pytorch": {"torch": "torch"},
     "tables": {"pyarrow": "pyarrow"},
+    "video": {"av": "av"},
     "ray": {"ray": "ray"},
     "track": {"tensorboardX": "tensorboardX", "wandb": "wandb", "mlflow-skinny": "mlflow"},
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from .._files import atomic_write, kind_of
@@ -50,7 +51,8 @@ def _agent_file(path: Path, seed: int | None) -> Path | None:
     """The agent file in `path`, itself or one of a folder that `minaction agent train` wrote; None if it has none."""
     if not path.is_dir():
         return path if kind_of(path) == "agent" else None
-    files = {int(file.stem.removeprefix("agent-seed")): file for file in path.glob("agent-seed*.safetensors")}
+    found = {file: re.fullmatch(r"agent-seed(\d+)", file.stem) for file in path.glob("*.safetensors")}
+    files = {int(name[1]): file for file, name in found.items() if name}
     if not files:
         return None
     chosen = min(files) if seed is None else seed

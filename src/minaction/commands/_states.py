@@ -46,6 +46,6 @@ def warn_if_far(model: DistanceModel, name: str, state: np.ndarray) -> None:
 def as_number(word: str) -> float | None:
     """The number that is written; None where it is none."""
     try:
-        return float(word)
+        return None if "_" in word else float(word)  # Python would read 1_2 as 12
     except ValueError:
         return None

@@ -101,7 +101,8 @@ def input_statistics(
     widest = np.ptp(rows, axis=0)[changes].max() if changes.any() else 1.0
     mean, lowest = (values - (0.0 if origin is None else origin) for values in (rows.mean(axis=0), rows.min(axis=0)))
     unit = np.asarray(scale * np.where(stride > 0, stride, 1.0))
-    misleading = looks_mislead(states[:most], offsets, unit)
+    count = min(most, len(states))
+    misleading = looks_mislead(states[:count], np.append(offsets[offsets < count], count), unit)
     values = (mean, scale, rate, stride, common, lowest, widest, misleading)
     return InputStatistics(*(jnp.asarray(value, jnp.float32) for value in values))
 

@@ -22,6 +22,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 from .._distance import Distance
 from .._image_axes import is_image
 from ..encoders import MLP, Encoder
+from ..errors import InputError
 from ..quasimetrics._pairs import distances_both_ways
 from ..recorded import Sightings, drawn, recorded_distance, sighted
 from ..trajectories import Trajectories
@@ -167,7 +168,13 @@ class PathDist(Objective):
     def tables(self, data: Trajectories) -> PathTables:
         if is_image(data.state_shape):
             how = Sightings.of(data)
-            graph = recorded_distance(sighted(data, how))
+            seen = sighted(data, how)
+            if np.ptp(seen.states, axis=0).max() == 0:
+                raise InputError(
+                    "Nothing stands out from a still background in these images, so no graph of them can be made; "
+                    "record them with a camera that stands still, or choose --objective tautdist (ma.TautDist())."
+                )
+            graph = recorded_distance(seen)
             unseen = drawn(how, graph, data, self.nodes)
             known = how(unseen)
         else:

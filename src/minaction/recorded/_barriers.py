@@ -15,6 +15,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from .._cores import core_count
+from ._nearness import APART
 from ._neighbours import neighbours
 
 RADIUS = 0.5
@@ -122,7 +123,7 @@ def barriers_of(start: np.ndarray, shift: np.ndarray, rows: np.ndarray, search: 
     chunks = -(-len(asked) // _AT_A_TIME)
     parts = [asked[first::chunks] for first in range(chunks)]  # each of them from all over the recording
     radius = RADIUS * float(np.median(neighbours(tree, parts[0], search.near).away[:, -1]))
-    if radius == 0:  # most moves begin at one and the same place
+    if not 0 < radius < APART / 4:  # most moves begin at one and the same place, or too few with the same key
         return Barriers.none(size)
     slack = SLACK * float(np.quantile(np.linalg.norm(shift, axis=1), 0.95))
     normals = _normals(size).astype(np.float32)

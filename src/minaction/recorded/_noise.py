@@ -47,8 +47,9 @@ def noisy_inputs(data: Trajectories, nearness: Nearness) -> np.ndarray:
     calm = np.maximum(np.abs(early), np.abs(late)) <= 3 * noise  # elsewhere motion turns
     alike = (weights[0][:, 1:] * weights[1][:, :3]).sum(axis=1, keepdims=True)  # their correlation, if it is noise
     known = np.broadcast_to(np.arccos(alike) / np.pi, calm.shape)
-    turns, expected = (np.mean(each, axis=0, where=calm) for each in (early * late < 0, known))
-    return (np.sqrt(2) * noise <= SMALL) & (turns >= expected - SHORT)
+    turns, expected = (np.sum(each, axis=0, where=calm) for each in (early * late < 0, known))
+    count = calm.sum(axis=0)
+    return (count > 0) & (np.sqrt(2) * noise <= SMALL) & (turns >= expected - SHORT * count)
 
 
 def _of_third_differences(clock: np.ndarray) -> np.ndarray:

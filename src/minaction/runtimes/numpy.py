@@ -116,7 +116,7 @@ class NumpyModel:
         queries = query.reshape(-1, query.shape[-1])
         best, index = np.empty((len(queries), 0), np.float32), np.empty((len(queries), 0), np.int64)
         for start in range(0, len(rows), _ROWS_AT_ONCE):
-            block = self._encode(rows[start : start + _ROWS_AT_ONCE])
+            block = self._embed_rows(rows[start : start + _ROWS_AT_ONCE])
             found = self._all_pairs(queries, block) if direction == "from" else self._all_pairs(block, queries).T
             numbers = np.broadcast_to(np.arange(start, start + len(block)), found.shape)
             best, index = np.concatenate([best, found], axis=1), np.concatenate([index, numbers], axis=1)

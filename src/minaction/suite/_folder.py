@@ -70,9 +70,12 @@ class SuiteFolder:
         return (self.run_path(config) / "results.json").exists()
 
     def check(self, configs: Iterable[RunConfig]) -> None:
-        """Refuse to continue runs that were trained, entirely or in part, with other settings."""
+        """Refuse to continue runs that were trained, entirely or in part, with other settings, and two with one folder."""
+        data: dict[Path, str] = {}
         for config in configs:
-            found = self.run(config)
+            path, found = self.run_path(config), self.run(config)
+            if (other := data.setdefault(path, config.data)) != config.data:
+                raise InputError(f"{other} and {config.data} would both be trained in {path}; rename one of them.")
             if found is None or found.failure is not None:
                 continue
             for key in (field.name for field in fields(RunConfig)):

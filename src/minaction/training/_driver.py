@@ -202,8 +202,10 @@ class Driver:
             one.replicas = slice(start, start + len(one.seeds))
             start = one.replicas.stop
         self._going = list(trainings)
-        every = -(-first.steps // min(first.evaluations, first.steps))
         self._pauses = set(first.objective.pauses(first.steps)) if first.stop_early and any(first.held_out) else set()
+        # Between two stops lie calls of one length, as every other would be compiled anew; it should not be short.
+        unit = math.gcd(*self._pauses) or 1
+        every = -(-first.steps // (unit * min(first.evaluations, first.steps))) * unit
         self._evaluated = sorted({*range(every, first.steps, every), *self._pauses, first.steps})
         self._judge = PathJudge(first.data, first.held_out)
         self._scores: list[Sequence[float | None]] = []  # at every pause so far
@@ -216,7 +218,6 @@ class Driver:
             devices=devices,
             start_from=[model for one in trainings for model in one.start_from],
         )
-        # Every other length would be compiled anew.
         common = math.gcd(*self._evaluated) if self._pauses else first.steps
         self._chunk = min(self._trainer.chunk_length, common)
         self._restore()

@@ -35,6 +35,8 @@ def periods(data: Trajectories) -> np.ndarray:
 def turned(values: np.ndarray, reference: np.ndarray | float, period: np.ndarray | float) -> np.ndarray:
     """`values`, so many whole periods further that they are nearest to `reference`; infinite periods change nothing."""
     goes_round = np.isfinite(period)
+    if not np.any(goes_round):
+        return values  # as they are: truth values cannot be subtracted
     turn = np.where(goes_round, period, 1.0)
     return np.where(goes_round, values + turn * np.round((reference - values) / turn), values)
 

@@ -23,6 +23,7 @@ class RecordedBounds:
 
     def __init__(self, data: Trajectories) -> None:
         states, edges, durations = observed_transitions(data)
+        self._dtype = states.dtype
         self._place = {_key(row): k for k, row in enumerate(states)}
         # The shortest of several durations counts; a sparse matrix would add them up.
         order = np.lexsort((durations, edges[:, 1], edges[:, 0]))
@@ -34,7 +35,8 @@ class RecordedBounds:
 
     def places(self, states: np.ndarray) -> np.ndarray:
         """The index of each of `states` (n, *shape) among recorded states, (n,); -1 for states never recorded."""
-        return np.array([self._place.get(_key(row), -1) for row in states], dtype=int)
+        same_type = states.astype(self._dtype, copy=False)
+        return np.array([self._place.get(_key(row), -1) for row in same_type], dtype=int)
 
     def between(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The shortest time from sources[k] to targets[k], both (n, *shape), for every k, (n,)."""

@@ -24,7 +24,7 @@ def split(data: Trajectories, share: float) -> tuple[Trajectories, Trajectories 
     if not 0 <= share < 1:
         raise InputError(f"The share of episodes held out is from 0 to below 1, not {share:g}.")
     data = repaired(data)
-    count = round(share * data.num_episodes)
+    count = min(round(share * data.num_episodes), data.num_episodes - 1)
     if data.num_episodes < FEWEST_EPISODES or data.is_mapped or count < 1:
         return data, None
     chosen = np.zeros(data.num_episodes, dtype=bool)

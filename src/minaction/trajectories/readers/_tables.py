@@ -41,6 +41,8 @@ class _Cells:
 
     def add(self, cell: str) -> None:
         try:
+            if "_" in cell:
+                raise ValueError  # a name, although Python would read 1_2 as 12
             self.values.append(float(cell))
             if self._decimal_comma and "." in cell:
                 self.marked.setdefault(".", (len(self.values) - 1, cell.strip()))
