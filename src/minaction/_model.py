@@ -219,7 +219,8 @@ class DistanceModel:
         """How far along an episode is at each of its states, and where it lost time.
 
         Args:
-            episode: an `Episode` of recorded `Trajectories`, or states (T, *state_shape), one step apart.
+            episode: an `Episode` of recorded `Trajectories`, or states (T, *state_shape), one step apart; states alone
+                have no clock, which a model that counts in a unit of time needs.
             goals: as for `remaining`; the last state of the episode if None. Of several, the one that the episode comes
                 nearest to is the goal of all its states.
 
@@ -229,10 +230,15 @@ class DistanceModel:
         >>> model.progress(data[0]).done.shape == data[0].times.shape
         True
         """
-        if isinstance(episode, Episode):
-            check_same_kind(self.columns, self.unit, episode)
         if isinstance(episode, Trajectories):
             raise InputError("Progress is that of one episode: give data[0], or all of them to `remaining`.")
+        if isinstance(episode, Episode):
+            check_same_kind(self.columns, self.unit, episode)
+        elif self.unit:
+            raise InputError(
+                f"The model counts in {self.unit}, and states alone have no clock; give an episode of a recording that "
+                "has one, such as ma.read(...)[0] or ma.Trajectories.from_dataframe(...)[0]."
+            )
         states = self._format.as_rows(episode.states if isinstance(episode, Episode) else episode)
         times = episode.times if isinstance(episode, Episode) else np.arange(len(states), dtype=np.float64)
         if len(states) == 0:
@@ -271,7 +277,10 @@ class DistanceModel:
         array([False,  True])
         """
         if self.recorded is None:
-            raise InputError("This model's file has no sample of what was recorded; train it again with this version.")
+            raise InputError(
+                "This model has no sample of what was recorded, as it was left out when it was saved or written by an "
+                "older version; train it again, or take one that has it."
+            )
         given = np.asarray(self._format.by_name(states))
         lead = self._format.leading(self._format.as_array(given))
         return self.recorded(given.reshape(-1, *self.state_shape)).reshape(lead)
@@ -294,8 +303,10 @@ class DistanceModel:
         """
         if Path(path).suffix == "":
             write_folder(self, path, licence)
-        else:
+        elif Path(path).suffix == ".safetensors":
             write_model(self, path)
+        else:
+            raise InputError(f"A model file ends in .safetensors, which {path} does not; rename it, or name a folder.")
 
     @classmethod
     def load(cls, path: str | Path) -> DistanceModel:
@@ -387,10 +398,9 @@ class DistanceModel:
         if isinstance(goals, Trajectories):
             goals = read_rows(goals.states, goals.goal_rows)
         given = np.asarray(self._format.by_name(goals))
-        targets = self._embed_rows(given.reshape(-1, *given.shape[-len(self.state_shape) :]))
-        if len(targets) == 0:
+        if given.size == 0:
             raise InputError("There is no goal; give at least one state.")
-        return targets
+        return self._embed_rows(given.reshape(-1, *given.shape[-len(self.state_shape) :]))
 
     def _to_one_goal(self, episode: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The distances (T,) from the states of an episode to the one of the targets that it comes nearest to.

@@ -75,8 +75,9 @@ def contents_of(model: DistanceModel) -> tuple[dict[str, np.ndarray], dict[str, 
 def write_folder(model: DistanceModel, path: str | Path, licence: str = "") -> None:
     """Write `model` as a folder that the Hugging Face Hub understands: weights, what they are, and the card."""
     folder = Path(path)
-    if (folder / "config.json").exists() and not (folder / WEIGHTS).exists():
-        raise InputError(f"{folder} holds something else, a run perhaps; choose another folder.")
+    others = [name for name in ("config.json", "README.md") if (folder / name).exists()]
+    if others and not (folder / WEIGHTS).exists():
+        raise InputError(f"{folder} holds something else with a {others[0]}; choose another folder.")
     write_model(model, folder / WEIGHTS)
     described = {
         "library_name": "minaction",

@@ -46,7 +46,7 @@ class StateFormat:
             states = self._as_recorded(self.by_name(values))
         except InputError:
             raise
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last of tensors with a gradient
             raise InputError(f"States must be numbers in a rectangular array ({error}).") from None
         if states.ndim < len(self.shape) or states.shape[states.ndim - len(self.shape) :] != self.shape:
             raise InputError(f"This model takes states of {self}, but the array given has shape {states.shape}.")

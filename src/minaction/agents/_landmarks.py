@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from .._mapped import read_rows
 from .._model import DistanceModel
 from ..errors import InputError
-from ..trajectories import Trajectories, distinct_states
+from ..trajectories import as_trajectories, distinct_states
 from ._embedded import steps_apart
 
 _SAMPLE = 10_000
 
 
-def landmarks(data: Trajectories, model: DistanceModel, k: int, *, seed: int = 0) -> np.ndarray:
+def landmarks(data: Any, model: DistanceModel, k: int, *, seed: int = 0) -> np.ndarray:
     """The rows of `data.states` of `k` different recorded states that are spread out by the learned distance, (k,).
 
     Each is the state that is furthest from those before it, there or back, whichever is longer; of a large recording
@@ -27,7 +28,7 @@ def landmarks(data: Trajectories, model: DistanceModel, k: int, *, seed: int = 0
     >>> ma.landmarks(data, model, 4).shape
     (4,)
     """
-    random = np.random.default_rng(seed)
+    data, random = as_trajectories(data), np.random.default_rng(seed)
     rows = random.choice(data.num_states, min(_SAMPLE, data.num_states), replace=False)
     states = distinct_states(read_rows(data.states, rows))
     rows = rows[np.unique(states.index, return_index=True)[1]]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..trajectories import Trajectories
+from ..trajectories import Trajectories, as_trajectories
 from ._graph import minimum_action_distance
 
 
-def observed_distance(data: Trajectories) -> tuple[np.ndarray, np.ndarray]:
+def observed_distance(data: Any) -> tuple[np.ndarray, np.ndarray]:
     """The minimum time between all distinct states of a data set along recorded transitions.
 
     It combines pieces of different episodes wherever they share a state, which is all that the data alone can tell. A
     transition that was recorded several times counts with its shortest duration.
 
     Args:
-        data: recorded episodes. All pairs of distinct states are measured, so there should be at most a few thousand.
+        data: recorded episodes, as `recorded_distance` takes them. All pairs of distinct states are measured, so there
+            should be at most a few thousand.
 
     Returns:
         The distinct states (U, *shape), and the distances (U, U) between them, in steps or in the unit of the recorded
@@ -29,7 +32,7 @@ def observed_distance(data: Trajectories) -> tuple[np.ndarray, np.ndarray]:
     >>> distances[:, 1].tolist()
     [1.0, 0.0, 2.0, 1.0]
     """
-    states, edges, durations = observed_transitions(data)
+    states, edges, durations = observed_transitions(as_trajectories(data))
     return states, minimum_action_distance(len(states), edges, durations)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from ..errors import InputError
-from ..trajectories import Trajectories
+from ..trajectories import as_trajectories
 from ..trajectories._arrays import as_states
 from ._build import Built, build
 from ._ends import Arrivals, Ends, arrivals, ends_of
@@ -224,7 +224,7 @@ class RecordedDistance:
 
 
 def recorded_distance(
-    data: Trajectories,
+    data: Any,
     embedding: Embedding | None = None,
     *,
     max_nodes: int | None = None,
@@ -239,6 +239,7 @@ def recorded_distance(
     recorded, so walls stay walls and parts that do not connect stay apart. Readings that failed are mended first, and
     the inside of pauses is left out.
 
+    `data` are `Trajectories`, or whatever else `fit` takes but a name; `read` turns a name into them.
     `embedding` turns states (n, D) into places (n, k) by whose distances nearness is judged, for states of many
     numbers: a learned model's encoder, or a projection on the inputs that matter. `max_nodes` bounds memory and time;
     by default 200,000, and 60,000 where moves are free. `seed` draws nodes and joins. With `even`, nodes of a large
@@ -251,4 +252,4 @@ def recorded_distance(
     """
     if max_nodes is not None and max_nodes < 2:
         raise InputError(f"A graph of {max_nodes} nodes has no distances; let max_nodes be 2 or more.")
-    return RecordedDistance(build(data, embedding, max_nodes, seed, even))
+    return RecordedDistance(build(as_trajectories(data), embedding, max_nodes, seed, even))

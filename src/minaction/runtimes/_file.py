@@ -82,6 +82,8 @@ def stored_model(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -
     if not 0 < step_time < math.inf or (origin is not None and origin.shape != shape):
         raise ValueError("units that do not fit the states")
     weights = {name: value for name, value in tensors.items() if not name.startswith(_SAMPLE) and name != "origin"}
+    if not all(weight.dtype.kind == "f" for weight in weights.values()):
+        raise ValueError("weights that are no floating-point numbers")
     if not all(np.isfinite(weight).all() for weight in weights.values()):
         raise ValueError("weights that are infinite or NaN")
     return Stored(weights, header["encoder"], header["quasimetric"], shape, dtype, origin, step_time)

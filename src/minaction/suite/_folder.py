@@ -70,7 +70,7 @@ class SuiteFolder:
         return (self.run_path(config) / "results.json").exists()
 
     def check(self, configs: Iterable[RunConfig]) -> None:
-        """Refuse to continue runs that were trained, entirely or in part, with other settings, and two with one folder."""
+        """Refuse two runs with one folder, and to continue those that were trained with other settings."""
         data: dict[Path, str] = {}
         for config in configs:
             path, found = self.run_path(config), self.run(config)

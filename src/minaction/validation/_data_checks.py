@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -12,7 +13,7 @@ from .._coverage import Coverage, flat
 from .._image_axes import arrangement, images_of, is_image
 from .._mapped import read_rows, row_blocks
 from ..errors import InputError
-from ..trajectories import Trajectories, failed_readings, repaired
+from ..trajectories import Trajectories, as_trajectories, failed_readings, repaired
 from ..trajectories._ids import GLANCE, are_ids, remembered, some_steps
 from ._bounds import states_repeat
 
@@ -28,7 +29,7 @@ _FAR_OUT = 50.0  # times what nearly all values of a number span
 _ASKED, _NEIGHBOURS = 1_000, 64
 
 
-def check_data(data: Trajectories) -> list[str]:
+def check_data(data: Any) -> list[str]:
     """What looks wrong with recorded episodes, one sentence each; an empty list if nothing does.
 
     Looks for too few states or steps, a clock, a label of episodes or noise among the numbers of a state, readings that
@@ -37,12 +38,13 @@ def check_data(data: Trajectories) -> list[str]:
     Some of this may be intended: a world can have only one direction.
 
     Args:
-        data: recorded episodes.
+        data: recorded episodes, as `recorded_distance` takes them.
 
     >>> import minaction as ma
     >>> ma.check_data(ma.Trajectories.from_episodes([[0.0, 1.0, 0.0, 1.0]]))[0]
     'only 2 different states were recorded, so there is no distance to learn but that between them'
     """
+    data = as_trajectories(data)
     steps = data.num_states - data.num_episodes
     different = len(data.distinct) if data.has_at_most(2) else 3
     if different <= 2:

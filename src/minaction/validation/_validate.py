@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from .._health import Health
 from .._model import DistanceModel
 from ..errors import InputError
-from ..trajectories import Trajectories
+from ..trajectories import Trajectories, as_trajectories
 from ._questions import Paths, Questions, questions
 from ._verdict import verdict
 
@@ -18,12 +19,12 @@ _TRUSTED, _SPREADS = 0.9, 2.0  # the share of path lengths that lie within so ma
 _GAPS = (1, 2, 10, 100)  # the first number of steps of every range
 
 
-def validate(model: DistanceModel, held_out: Trajectories, training: Trajectories | None = None) -> Health:
+def validate(model: DistanceModel, held_out: Any, training: Any = None) -> Health:
     """Validate a model on episodes that it was not trained on; true distances are not needed.
 
     Args:
         model: the distance to validate.
-        held_out: episodes of the same world.
+        held_out: episodes of the same world, as `recorded_distance` takes them.
         training: the episodes that it was trained on. With them, pairs that they bound already are distinguished from
             *novel* ones. If states repeat, these bounds are the shortest paths along recorded steps. If not, no
             recorded path leads from one held-out state to another, and all pairs are novel.
@@ -37,7 +38,8 @@ def validate(model: DistanceModel, held_out: Trajectories, training: Trajectorie
     >>> health.fine
     False
     """
-    return validate_seeds([model], held_out, training)[0]
+    known = None if training is None else as_trajectories(training)
+    return validate_seeds([model], as_trajectories(held_out), known)[0]
 
 
 def validate_seeds(
