@@ -67,11 +67,22 @@ def test_several_seeds_start_from_one_model():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"objective": ma.MadDist(encoder=ma.MLP(hidden=(32,), latent=8))}, "leave the objective out"),
+        (
+            {"objective": ma.MadDist(encoder=ma.MLP(hidden=(32,), latent=8))},
+            r"has encoder\.hidden=16, but encoder\.hidden=32 is to be trained; leave the objective out, .*--set",
+        ),
+        (
+            {"objective": ma.MadDist(encoder=ma.MLP(hidden=(16,), latent=8), quasimetric=ma.MRN())},
+            r"has quasimetric=\w+, but quasimetric=mrn is to be trained",
+        ),
+        (
+            {"data": [np.zeros((5, 2), np.uint8) + k for k in range(3)]},
+            "takes float64 states .*, but the data has uint8",
+        ),
         ({"data": [np.zeros((5, 3)) + k for k in range(3)]}, "states of 2 numbers, but the data has"),
         ({"data": ma.Trajectories.from_episodes(WALKS, columns=["y", "x"])}, "the columns x, y, but the data has y, x"),
         ({"data": ma.Trajectories.from_episodes(WALKS, [np.arange(30.0)] * 24, time_unit="s")}, "counts in actions"),
-        ({"start_from": 3}, "A int is no model to start from"),
+        ({"start_from": 3}, "Cannot start from an object of type int"),
         ({"start_from": "nowhere.safetensors"}, "There is no file"),
     ],
 )
@@ -80,6 +91,27 @@ def test_a_model_that_does_not_fit_is_refused(change, said):
     options: dict[str, Any] = {"data": DATA, "steps": 1, "start_from": model, "progress": False, **change}
     with pytest.raises(ma.InputError, match=said):
         ma.fit(**options)
+
+
+@pytest.mark.parametrize(("one", "other"), [(np.float64, np.float32), (np.float32, np.float64)])
+def test_either_floating_type_goes_on_from_the_other(one, other):
+    """CSV gives float64 and Parquet float32 for the same columns."""
+    first = fit(ma.Trajectories.from_episodes([walk.astype(one) for walk in WALKS]), TINY, steps=20)
+    again = fit(ma.Trajectories.from_episodes([walk.astype(other) for walk in WALKS]), steps=1, start_from=first)
+    for dtype in (one, other):
+        asked = WALKS[0].astype(dtype)
+        np.testing.assert_array_equal(again.distance(asked, asked[::-1]), again.distance(WALKS[0], WALKS[0][::-1]))
+    third = fit(ma.Trajectories.from_episodes([walk.astype(one) for walk in WALKS]), steps=1, start_from=again)
+    assert third.state_dtype == np.dtype(one).name
+
+
+def test_single_precision_does_not_stand_for_coordinates_far_from_zero():
+    far = [walk + 5e6 for walk in WALKS]
+    first = fit(ma.Trajectories.from_episodes(far), TINY, steps=2)
+    assert first.units.origin is not None
+    coarse = ma.Trajectories.from_episodes([walk.astype(np.float32) for walk in far])
+    with pytest.raises(ma.InputError, match="takes float64 states of 2 numbers, but the data has float32"):
+        fit(coarse, steps=1, start_from=first)
 
 
 def test_the_command_line_starts_from_a_run(tmp_path, monkeypatch, capsys):
@@ -92,6 +124,11 @@ def test_the_command_line_starts_from_a_run(tmp_path, monkeypatch, capsys):
     assert near < 0.01
     assert ma.load("second").provenance.objective == "maddist"
     capsys.readouterr()
+    assert main([*again[:-1], "third", "--set", "encoder.hidden=8"]) == 2
+    said = capsys.readouterr().err
+    assert "has encoder.hidden=16, but encoder.hidden=8 is to be trained" in said
+    assert "--set" in said
+    assert "Architecture(" not in said
     assert main([*again[:-1], "third", "--start-from", "nowhere"]) == 2
     assert not Path("third").exists()
 

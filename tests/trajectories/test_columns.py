@@ -100,6 +100,41 @@ def test_text_columns_are_named_all_at_once(tmp_path, read):
 
 
 @every_table
+def test_one_damaged_cell_is_to_be_repaired_and_its_column_kept(tmp_path, read):
+    y = [str(value) for value in LOG["y"]]
+    y[20] = "error"
+    log = changed(y=y, mode=None, note=None)
+    with pytest.raises(ma.InputError, match="has 'error' in column 'y', not a number; repair such cells") as caught:
+        read(tmp_path, log, episode="run_id")
+    assert "--missing drop" in str(caught.value)
+    assert "--drop" not in str(caught.value)
+    with pytest.raises(ma.InputError, match=r"repair such cells of 'y' .*, and leave 'note' out \(--drop note\)"):
+        read(tmp_path, {**log, "note": LOG["note"]}, episode="run_id")
+
+
+@every_table
+def test_texts_are_to_be_numbered_before_they_are_one_hot_encoded(tmp_path, read):
+    log = changed(note=None)
+    with pytest.raises(ma.InputError, match="number the texts of 'mode' from 0 on, as --one-hot takes whole"):
+        read(tmp_path, log, episode="run_id", one_hot=["mode"])
+
+
+@every_table
+def test_marks_of_first_and_last_rows_are_no_states(tmp_path, read):
+    log = changed(mode=None, note=None, is_first=[0] * ROWS, episode_start=[0] * ROWS, termination=[1] * ROWS)
+    assert read(tmp_path, log, episode="run_id").columns == ("x", "y")
+
+
+@every_table
+def test_the_clock_of_rostopic_counts_nanoseconds(tmp_path, read):
+    for begin in (10**9, 1_700_000_000 * 10**9):  # of a simulation, and since 1970
+        log = {"%time": [begin + 10**8 * k for k in range(ROWS)], "x": LOG["x"]}
+        data = read(tmp_path, log, episode=())
+        assert (data.columns, data.time_unit) == (("x",), "ns")
+        np.testing.assert_allclose(np.diff(data.times), 1e8)
+
+
+@every_table
 def test_missing_values_are_refused_dropped_or_split(tmp_path, read):
     x = list(LOG["x"])
     x[4] = x[5] = x[20] = None
@@ -163,6 +198,7 @@ def test_wrong_words_end_in_a_sentence(tmp_path):
         ({"episode": "run"}, "no column named 'run': did you mean 'run_id'"),
         (WORDS | {"drop": ("speed",)}, "no column named 'speed'"),
         (WORDS | {"states": ("stamp",)}, "'stamp' cannot be a state and something else"),
+        (WORDS | {"states": ("x", "y", "X")}, "'x' is named twice among the states"),
     ]:
         with pytest.raises(ma.InputError, match=expected):
             as_csv(tmp_path, LOG, **words)

@@ -49,6 +49,32 @@ def test_a_number_too_large_for_single_precision_is_refused():
     assert "State 3 holds NaN, infinity or a number too large for float32" in refusal(states=states)
 
 
+def test_what_is_wrong_in_a_row_names_the_episode_and_the_row_in_it():
+    states, times, actions = np.ones((9, 2)), np.arange(9.0), np.zeros(9)
+    states[5, 1], times[8], actions[4] = np.nan, 7.0, np.inf
+    assert "State 5 holds NaN" in (said := refusal(states=states))
+    assert "in row 1 of episode 1 ([1.0, nan])" in said
+    assert "episode" not in refusal(states=states, offsets=None, times=None)
+    assert "state 8 is at 7 after 7 in row 2 of episode 2" in refusal(times=times)
+    assert "Action 4 is NaN or infinite in row 0 of episode 1" in refusal(actions=actions)
+
+
+def test_numbers_held_as_objects_are_numbers():
+    """As the values of a data frame are where columns differ in type."""
+    walk = np.array([[0.5, 1], [1.5, True], [2.5, 0]], dtype=object)
+    data = Trajectories.from_episodes([walk, walk[:2]], actions=[walk, walk[:2]])
+    assert data.states.dtype == np.float64
+    assert data.states.tolist() == [[0.5, 1], [1.5, 1], [2.5, 0], [0.5, 1], [1.5, 1]]
+    assert Trajectories.from_episodes(list(np.stack([walk, walk]))).lengths.tolist() == [3, 3]
+    with pytest.raises(InputError, match=r"\(3, 2\) is the states of one episode"):
+        Trajectories.from_episodes(walk)  # type: ignore[arg-type]
+    for cell in ("left", None, [1, 2]):
+        other = walk.copy()
+        other[1, 1] = cell
+        with pytest.raises(InputError, match="not numbers"):
+            Trajectories.from_episodes([other])
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

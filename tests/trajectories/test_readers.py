@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,21 @@ def test_files_without_a_known_ending_are_recognised_by_their_beginning(tmp_path
         np.testing.assert_array_equal(read(tmp_path / name).states, STATES)
     (tmp_path / "notes.txt").write_text("hello")
     assert "unknown format" in refusal(tmp_path / "notes.txt")
+
+
+@pytest.mark.parametrize("name", ["log.json", "log.jsonl", "log.bag", "log.mcap"])
+def test_an_unknown_format_is_told_what_to_become_and_what_is_known(tmp_path, name):
+    (tmp_path / name).write_bytes(b"something")
+    message = refusal(tmp_path / name)
+    for known in ("convert it to .csv, .parquet or .npz", ".mp4", "Minari, LeRobot and ALOHA", "videos or pictures"):
+        assert known in message
+
+
+def test_an_archive_of_something_else_is_not_taken_for_arrays(tmp_path):
+    for name, said in (("log.xlsx", "save the sheet as .csv"), ("weights.pt", "archive without NumPy arrays")):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("xl/workbook.xml", "<xml/>")
+        assert said in refusal(tmp_path / name)
 
 
 def test_a_task_is_made_as_the_task_makes_it_and_then_cached():

@@ -6,6 +6,7 @@ import os
 import pickle
 import struct
 import tracemalloc
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -17,6 +18,7 @@ from ogbench.utils import load_dataset
 
 from minaction.errors import InputError
 from minaction.tasks import read
+from minaction.trajectories import as_trajectories
 
 GENERATOR = np.random.default_rng(3)
 LENGTHS = [5, 2, 1, 4]
@@ -118,6 +120,19 @@ def test_rows_after_the_last_end_are_an_episode_too(tmp_path):
         {"terminals": TERMINALS & (np.arange(12) < 6), "timeouts": TERMINALS & (np.arange(12) >= 6)},
         {"terminals": TERMINALS.astype(np.float32)[:, None]},
         {"dones": TERMINALS.astype(np.uint8)},
+        {"done": TERMINALS},
+        {"terminal": TERMINALS},
+        {"terminated": TERMINALS & (np.arange(12) < 6), "truncated": TERMINALS & (np.arange(12) >= 6)},
+        {"is_last": TERMINALS.astype(np.int64)},
+        {"episode_ends": OFFSETS[1:]},
+        {"episode_ends": TERMINALS},
+        {"episode_starts": OFFSETS[:-1]},
+        {"episode_starts": np.roll(TERMINALS, 1)},
+        {"episode_starts": np.roll(TERMINALS, 1).astype(np.float32)},  # as in a buffer of Stable-Baselines3
+        {"is_first": np.roll(TERMINALS, 1) & (np.arange(12) > 0)},  # the file may begin amid an episode
+        {"episode_lengths": LENGTHS},
+        {"episode_index": np.repeat([0, 1, 2, 3], LENGTHS)},
+        {"episode_id": np.repeat([0, 1, 2, 3], LENGTHS)},
     ],
 )
 def test_every_way_to_say_where_episodes_end(tmp_path, name, ends):
@@ -126,6 +141,40 @@ def test_every_way_to_say_where_episodes_end(tmp_path, name, ends):
     assert data.offsets.tolist() == OFFSETS
     np.testing.assert_array_equal(data.states, STATES)
     np.testing.assert_array_equal(data.times, times)
+
+
+@pytest.mark.parametrize("name", ["time", "timestamps", "timestamp", "stamps"])
+def test_every_name_of_the_times(tmp_path, name):
+    data = read(save(tmp_path / "x.npz", states=STATES, offsets=OFFSETS, **{name: np.arange(12) * 0.5}))
+    np.testing.assert_array_equal(data.times, np.arange(12) * 0.5)
+
+
+@pytest.mark.parametrize("mark", [TERMINALS, ~TERMINALS, TERMINALS.astype(np.float64)[:, None]])
+def test_what_may_mark_ends_under_another_name_is_not_passed_over(tmp_path, mark):
+    arrays = {"states": STATES, "cut": mark}
+    message = refusal(save(tmp_path / "x.npz", **arrays))
+    assert "'cut' is 0 or 1 in each of the 12 rows; call it 'terminals'" in message
+    with pytest.raises(InputError, match="'cut' is 0 or 1"):
+        as_trajectories(arrays)
+    with pytest.warns(UserWarning, match="'cut' is not used"):
+        assert read(save(tmp_path / "y.npz", **arrays, offsets=[0, 12])).num_episodes == 1
+
+
+def test_arrays_of_unknown_names_are_named_in_a_warning(tmp_path):
+    parts = np.repeat([0, 1, 2, 3], LENGTHS)
+    for objects in ({}, {"about": np.array([{}])}):  # what cannot be unpacked is not looked at
+        path = save(tmp_path / "x.npz", states=STATES, trajectory=parts, on=np.ones(12), **objects)
+        with pytest.warns(UserWarning, match="all 12 rows are taken for one, and 'trajectory', 'on'.* are not used"):
+            assert read(path).num_episodes == 1
+    with pytest.warns(UserWarning, match="'trajectory' is not used, as no such name is known"):
+        read(save(tmp_path / "x.npz", states=STATES, offsets=OFFSETS, trajectory=parts, rewards=np.ones(12)))
+
+
+def test_what_known_data_sets_hold_besides_is_not_warned_of(tmp_path):
+    others = {"rewards": np.ones(12), "masks": ~TERMINALS, "qpos": STATES, "prev_qvel": STATES, "infos/goal": STATES}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(save(tmp_path / "x.npz", observations=STATES, actions=ACTIONS, terminals=TERMINALS, **others))
 
 
 def test_states_alone_are_one_episode_and_three_axes_are_many(tmp_path):
@@ -250,6 +299,15 @@ def test_a_mapped_image_that_is_not_finite_is_named(tmp_path):
     [
         ({"positions": STATES}, "no array 'states' or 'observations' (it holds 'positions')"),
         ({"observations": STATES, "actions": ACTIONS}, "no array 'terminals' or 'timeouts'"),
+        ({"states": STATES, "actions": ACTIONS}, "or 'offsets' ([0, 12] if all is one episode)"),
+        ({"states": STATES, "episode_ends": [4, 6, 7, 11]}, "'episode_ends' are 4, 6, 7, 11 for 12 states; they must"),
+        ({"states": STATES, "episode_ends": [5, 5, 12]}, "rise to 12, each the row after the last of an episode"),
+        ({"states": STATES, "episode_ends": np.arange(-4, 8)}, "'episode_ends' are -4, -3, -2, ..., 7 for 12 states"),
+        ({"states": STATES, "episode_starts": [1, 5]}, "rise from 0, each the first row of an episode"),
+        ({"states": STATES, "episode_starts": [0, 12]}, "rise from 0, each the first row of an episode"),
+        ({"states": STATES, "episode_starts": np.zeros(12)}, "marks the start of an episode"),
+        ({"states": STATES, "episode_lengths": [5, 2]}, "add up to 7, but there are 12 states"),
+        ({"states": STATES, "episode_lengths": [5.0, 7.0]}, "float64, not whole numbers"),
         ({"observations": STATES, "terminals": np.zeros(12)}, "marks the end of an episode"),
         (
             {"observations": STATES, "terminals": TERMINALS, "timeouts": TERMINALS[:5]},
@@ -295,7 +353,7 @@ def test_wrong_contents_end_in_one_sentence(tmp_path, arrays, expected):
 
 
 def test_wrong_actions_are_refused_when_they_are_asked_for(tmp_path):
-    path = save(tmp_path / "x.npz", states=STATES, actions=ACTIONS[:5])
+    path = save(tmp_path / "x.npz", states=STATES, actions=ACTIONS[:5], offsets=[0, 12])
     read(path)
     assert "5 actions for 12 states" in refusal(path, keep_actions=True)
     path = save(tmp_path / "y.npz", states=STATES, next_states=STATES, actions=ACTIONS[:5], dones=np.ones(12))
@@ -433,4 +491,4 @@ def test_an_encrypted_or_empty_archive_ends_in_one_sentence(tmp_path):
     refusal(path)
     with zipfile.ZipFile(tmp_path / "empty.npz", "w"):
         pass
-    assert "it holds nothing" in refusal(tmp_path / "empty.npz")
+    assert "an archive without NumPy arrays" in refusal(tmp_path / "empty.npz")

@@ -156,3 +156,80 @@ def test_every_truncation_ends_in_one_sentence(tmp_path):
     for length in [0, 4, 100, len(whole) // 2, len(whole) - 1]:
         path.write_bytes(whole[:length])
         assert "cannot be read as HDF5" in refusal(path)
+
+
+# -------------------------------------------------------------------- demonstrations of robots
+
+
+def write_robomimic(path: Path, lengths: tuple[int, ...] = (5, 7, 4), **more: Any) -> list[np.ndarray]:
+    """As robomimic writes it: `demo_10` comes after `demo_9`; images are no part of the state."""
+    states = []
+    with h5py.File(path, "w") as file:
+        for k, length in enumerate(lengths, start=8):
+            demo = file.create_group(f"data/demo_{k}")
+            hand, grip = GENERATOR.normal(size=(length, 3)), GENERATOR.normal(size=length)
+            demo["obs/robot0_hand_pos"], demo["obs/grip"] = hand, grip
+            demo["obs/agentview_image"] = np.zeros((length, 8, 8, 3), np.uint8)
+            demo["actions"], demo["states"] = GENERATOR.normal(size=(length, 2)), np.zeros((length, 30))
+            demo["dones"] = np.arange(length) == length - 1
+            states.append(np.column_stack([grip, hand]))
+        file["mask/train"] = np.array([b"demo_8"])
+        for name, value in more.items():
+            file[name.replace("__", "/")] = value
+    return states
+
+
+def test_every_demonstration_of_robomimic_is_an_episode(tmp_path):
+    states = write_robomimic(tmp_path / "low_dim.hdf5")
+    data = read(tmp_path / "low_dim.hdf5")
+    assert data.lengths.tolist() == [5, 7, 4]
+    assert data.columns == ("grip", "robot0_hand_pos[0]", "robot0_hand_pos[1]", "robot0_hand_pos[2]")
+    np.testing.assert_array_equal(data.states, np.concatenate(states))
+    assert data.actions is None
+    kept = read(tmp_path / "low_dim.hdf5", keep_actions=True)
+    assert kept.actions is not None
+    assert kept.actions.shape == (16, 2)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"data__demo_11__actions": ACTIONS}, "no group 'data/demo_11/obs'"),
+        ({"data__demo_11__obs__grip": np.zeros(4)}, "'demo_11' differ from those before it in 'robot0_hand_pos[0]'"),
+        ({"data__demo_11__obs__image": np.zeros((4, 8, 8, 3))}, "'demo_11' are images alone ('image')"),
+        ({"data__demo_11__obs__grip": np.zeros(4), "data__demo_11__obs__x": np.zeros(3)}, "different lengths"),
+        ({"data__demo_11": h5py.ExternalLink("other.hdf5", "/")}, "'data/demo_11' is a link to another file"),
+        ({"data__demo_11__obs": h5py.SoftLink("/data/demo_8/obs")}, "'data/demo_11/obs' is a link"),
+        ({"data__demo_11__obs__grip": h5py.ExternalLink("other.hdf5", "/x")}, "is a link to another file"),
+        ({"data__demo_11__obs__grip__deep": np.zeros(4)}, "'data/demo_11/obs/grip' is a group"),
+    ],
+)
+def test_demonstrations_that_differ_end_in_one_sentence(tmp_path, more, said):
+    write_robomimic(tmp_path / "x.hdf5", **more)
+    assert said in refusal(tmp_path / "x.hdf5")
+
+
+def write_aloha(path: Path, length: int, joints: int = 14) -> np.ndarray:
+    qpos = GENERATOR.normal(size=(length, joints)).astype(np.float32)
+    with h5py.File(path, "w") as file:
+        file["observations/qpos"], file["observations/qvel"], file["action"] = qpos, qpos, qpos + 1
+        file["observations/images/top"] = np.zeros((length, 8, 8, 3), np.uint8)
+    return qpos
+
+
+def test_a_file_of_aloha_is_an_episode_and_a_folder_of_them_many(tmp_path):
+    episodes = [write_aloha(tmp_path / f"episode_{k}.hdf5", k + 3) for k in (2, 9, 10)]
+    data = read(tmp_path / "episode_9.hdf5", keep_actions=True)
+    np.testing.assert_array_equal(data.states, episodes[1])
+    np.testing.assert_array_equal(data.actions, episodes[1] + 1)
+    assert data.columns[:2] == ("qpos[0]", "qpos[1]")
+    whole = read(tmp_path)
+    assert whole.lengths.tolist() == [5, 12, 13]
+    np.testing.assert_array_equal(whole.states, np.concatenate(episodes))
+    write_aloha(tmp_path / "episode_11.hdf5", 4, joints=7)
+    assert "differ from those before it in 'qpos[10]'" in refusal(tmp_path)
+    (tmp_path / "episode_11.hdf5").write_bytes(b"broken")
+    with pytest.raises(InputError, match=r"episode_11\.hdf5 cannot be read as HDF5"):
+        read(tmp_path)
+    write(tmp_path / "episode_11.hdf5")
+    assert "episode_11.hdf5: it has no 'observations/qpos'" in refusal(tmp_path)

@@ -123,3 +123,43 @@ def test_bad_logs_leave_nothing_behind(tmp_path):
     (folder / "part-9.parquet").write_bytes(b"PAR1 not really")
     with pytest.raises(ma.InputError, match="log"):
         ma.read(folder, episode="run", memory_map=True)
+
+
+@pytest.mark.parametrize("memory_map", [False, True])
+def test_a_file_that_differs_is_named_with_its_columns(tmp_path, memory_map):
+    folder = write(tmp_path / "log", table(names=False))
+    odd = folder / "part-10.parquet"
+    rows = parquet.read_table(odd)
+
+    def refusal() -> str:
+        with pytest.raises(ma.InputError) as caught:
+            ma.read(folder, episode="run", time="stamp", memory_map=memory_map)
+        assert str(odd) in str(caught.value)
+        return str(caught.value)
+
+    parquet.write_table(rows.rename_columns(["run", "stamp", "x", "z", "action_0"]), odd)
+    assert "lacks 'y' (it has 'run', 'stamp', 'x', 'z', 'action_0'), unlike part-8.parquet" in (said := refusal())
+    assert "damaged" not in said
+    parquet.write_table(rows.set_column(2, "x", pa.array(["a"] * rows.num_rows)), odd)
+    assert "holds string in column 'x', in which part-8.parquet holds float" in (said := refusal())
+    assert "damaged" not in said
+    parquet.write_table(rows, odd)
+    content = odd.read_bytes()
+    odd.write_bytes(content[: len(content) // 2])
+    assert "part-10.parquet cannot be read as Parquet: it is damaged" in refusal()
+    odd.write_bytes(content[:4] + bytes(200) + content[204:])
+    assert "part-10.parquet cannot be read as Parquet: it is damaged" in refusal()
+
+
+@pytest.mark.parametrize("memory_map", [False, True])
+def test_columns_in_another_order_or_as_whole_numbers_are_the_same_columns(tmp_path, memory_map):
+    rows = table(names=False).drop_columns(["x", "action_0"])
+    rows = rows.append_column("x", pa.array(np.arange(ROWS, dtype=np.float64)))
+    folder = write(tmp_path / "log", rows.drop_columns("y"))
+    odd = folder / "part-9.parquet"
+    part = parquet.read_table(odd)
+    whole = part.set_column(2, "x", part["x"].cast("int64")).select(["x", "stamp", "run"])
+    parquet.write_table(whole, odd)
+    data = ma.read(folder, episode="run", time="stamp", states=["x"], memory_map=memory_map)
+    assert data.states.ravel().tolist() == list(range(ROWS))
+    assert data.states.dtype == np.float64

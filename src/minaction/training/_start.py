@@ -17,7 +17,9 @@ def starting_models(given: DistanceModel | str | Path | None, count: int) -> lis
     if isinstance(given, DistanceModel):
         return [given] * count
     if not isinstance(given, str | Path):
-        raise InputError(f"A {type(given).__name__} is no model to start from; give one, or its file or run folder.")
+        raise InputError(
+            f"Cannot start from an object of type {type(given).__name__}; give a model, its file or run folder."
+        )
     run = None if is_one_model(Path(given)) else Run.open(given)
     paths = [given] if run is None else [run.model_path(seed) for seed in run.config.seeds[:count]]
     models = [DistanceModel.load(path) for path in paths]

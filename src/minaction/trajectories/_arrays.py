@@ -68,11 +68,21 @@ def as_numbers(values: ArrayLike, where: str) -> np.ndarray:
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         count = int(np.ma.getmaskarray(values).sum())
         raise InputError(f"{count} values of {where} are masked; fill them, or leave the episodes' rows out.")
+    if array.dtype == object and array.size:
+        array = _unpacked(array)
     if array.dtype == object:
         raise InputError(f"The rows of {where} have different lengths or are not numbers; give one rectangular array.")
     if array.dtype.kind not in "fiub":
         raise InputError(f"The values of {where} are of type {array.dtype}, not numbers; convert them first.")
     return array
+
+
+def _unpacked(objects: np.ndarray) -> np.ndarray:
+    """The numbers in an array of objects, as the values of a data frame with columns of several types are."""
+    try:
+        return np.array(objects.tolist())
+    except (ValueError, OverflowError):  # of different lengths
+        return objects
 
 
 def as_offsets(values: ArrayLike) -> np.ndarray:
@@ -119,13 +129,9 @@ def check_states(states: np.ndarray) -> None:
         )
     if states.size == 0:
         raise InputError("There are no states; give at least one episode with two states.")
-    if not isinstance(
-        states, np.memmap
-    ):  # a mapped file is checked once when it is mapped, not again for every part of it
-        check_finite(states)
 
 
-def check_finite(states: np.ndarray) -> None:
+def check_finite(states: np.ndarray, offsets: np.ndarray) -> None:
     """Refuse states that are not finite in float32, which networks compute in."""
     if states.dtype.kind != "f":
         return
@@ -137,9 +143,18 @@ def check_finite(states: np.ndarray) -> None:
             row = start + int(np.argmax(bad))
             shown = f" ({states[row].tolist()})" if states[row].size <= _MOST_SHOWN else ""
             raise InputError(
-                f"State {row} holds NaN, infinity or a number too large for float32{shown}; remove or repair that row."
+                f"State {row} holds NaN, infinity or a number too large for float32{_place(row, offsets)}{shown}; "
+                "remove or repair that row."
             )
         start += len(rows)
+
+
+def _place(row: int, offsets: np.ndarray) -> str:
+    """Where a row is, in words, if there are several episodes: people have them one by one."""
+    if len(offsets) == 2:
+        return ""
+    episode = int(np.searchsorted(offsets, row, side="right")) - 1
+    return f" in row {row - offsets[episode]} of episode {episode}"
 
 
 def check_offsets(offsets: np.ndarray, num_states: int) -> None:
@@ -170,7 +185,7 @@ def check_times(times: np.ndarray, offsets: np.ndarray) -> None:
     for block in row_blocks(times):
         if not np.isfinite(block).all():
             row = first + int(np.argmin(np.isfinite(block)))
-            raise InputError(f"Time {row} is NaN or infinite; repair it or leave times out.")
+            raise InputError(f"Time {row} is NaN or infinite{_place(row, offsets)}; repair it or leave times out.")
         steps = np.diff(times[first : first + len(block) + 1])
         ends = offsets[np.searchsorted(offsets, first, side="right") : np.searchsorted(offsets, first + len(steps) + 1)]
         steps[ends - 1 - first] = 1.0  # times may do anything between two episodes
@@ -178,7 +193,7 @@ def check_times(times: np.ndarray, offsets: np.ndarray) -> None:
             row = first + int(np.argmax(steps <= 0))
             raise InputError(
                 f"Times must increase inside an episode, but state {row + 1} is at {times[row + 1]:g} after "
-                f"{times[row]:g}; sort the states or leave times out."
+                f"{times[row]:g}{_place(row + 1, offsets)}; sort the states or leave times out."
             )
         first += len(block)
 
@@ -198,4 +213,5 @@ def check_actions(actions: np.ndarray, offsets: np.ndarray) -> None:
     bad = np.concatenate([~np.isfinite(rows).all(axis=1) for rows in row_blocks(actions)])
     bad[offsets[1:] - 1] = False
     if bad.any():
-        raise InputError(f"Action {int(np.argmax(bad))} is NaN or infinite; repair it, or leave actions out.")
+        row = int(np.argmax(bad))
+        raise InputError(f"Action {row} is NaN or infinite{_place(row, offsets)}; repair it, or leave actions out.")

@@ -90,6 +90,8 @@ class Trajectories:
     def __post_init__(self) -> None:
         check_states(self.states)
         check_offsets(self.offsets, len(self.states))
+        if not self.is_mapped:  # a mapped file is checked once when it is mapped, not again for every part of it
+            check_finite(self.states, self.offsets)
         if (np.diff(self.offsets) < 2).all():
             raise InputError("Every episode has a single state, so there is no transition; record at least two states.")
         if self.times is not None:
@@ -389,7 +391,7 @@ class Trajectories:
             arguments["offsets"] = frozen(as_offsets(arguments["offsets"]))
             data = cls(**arguments)
             if memory_map:  # once, from front to back; construction leaves mapped arrays alone
-                check_finite(data.states)
+                check_finite(data.states, data.offsets)
             return data
         except InputError as error:
             raise InputError(f"{path}: {error}") from error

@@ -73,7 +73,7 @@ def flattened(episodes: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
 def _refuse_one_episode(given: Any) -> None:
     """Refuse an array, or a list of pictures, whose first axis counts steps."""
     shape = tuple(getattr(given, "shape", ()))
-    if len(shape) in (1, 2) and given.dtype != object:  # an array of objects is a list of episodes
+    if len(shape) in (1, 2) and not _holds_arrays(given):
         raise InputError(
             f"An array of shape {shape} is the states of one episode, not a list of episodes; "
             "give [array], or an array of shape (episodes, steps, numbers)."
@@ -88,6 +88,11 @@ def _refuse_one_episode(given: Any) -> None:
             f"An array of shape {np.shape(given[0])} looks like one image, not like an episode; give the images of one "
             "episode as [np.stack(images)]."
         )
+
+
+def _holds_arrays(given: np.ndarray) -> bool:
+    """Whether an array of objects is a list of episodes, and not one of numbers."""
+    return given.dtype == object and (given.size == 0 or hasattr(given.flat[0], "__len__"))
 
 
 def _warn_of_vectors(episodes: Sequence[ArrayLike]) -> None:

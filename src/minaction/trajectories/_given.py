@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ from ..errors import InputError
 from ._buffers import episodes_of_d3rlpy, episodes_of_replay_buffer, is_episode_buffer, is_replay_buffer
 from ._dataset import Trajectories
 from ._flat import are_frames, film, is_frame
-from .readers._columns import EPISODE
 from .readers._dataframes import from_columns
 from .readers._layouts import arrange
 from .readers._minari import episodes_of_minari
+from .readers._names import EPISODE
 
 
 def as_trajectories(data: Any) -> Trajectories:
@@ -22,6 +23,8 @@ def as_trajectories(data: Any) -> Trajectories:
     Minari data set, or a replay buffer of Stable-Baselines3 or d3rlpy."""
     if isinstance(data, Trajectories):
         return data
+    if isinstance(data, str | Path):
+        raise InputError(f"{str(data)!r} names a recording and is none; read it first: ma.read({str(data)!r}).")
     if isinstance(data, Mapping):
         if not all(isinstance(name, str) for name in data):
             raise InputError("A dictionary of arrays has names such as 'states' and 'offsets'; give it such names.")

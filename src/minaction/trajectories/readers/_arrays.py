@@ -28,7 +28,12 @@ def read_npz(path: Path, keep_actions: bool) -> Trajectories:
     with parsing(path, "an .npz archive"):
         archive = zipfile.ZipFile(path)
     with archive, naming(path):
-        return arrange(_ZippedArrays(path, archive), keep_actions)
+        arrays = _ZippedArrays(path, archive)
+        if not arrays:
+            raise InputError(
+                "It is an archive without NumPy arrays, so another format; convert it to .csv, .parquet or .npz."
+            )
+        return arrange(arrays, keep_actions)
 
 
 def read_npy(path: Path, memory_map: bool) -> Trajectories:

@@ -17,7 +17,8 @@ from .._dataset import Trajectories
 from .._ids import are_ids, some_steps
 from ._checks import list_names
 from ._columns import Column, Missing, Roles
-from ._layouts import offsets_from_ids
+from ._ends import offsets_from_ids
+from ._text import refuse_text
 
 _STEPS = ("step", "timestep", "steps", "frame", "frames", "frame_index")
 _WORDS = {
@@ -31,7 +32,6 @@ _WORDS = {
 }
 _UNITS = {word: unit for unit, words in _WORDS.items() for word in (unit, *words.split())}
 _UNIT = re.compile(rf"(?:^|[_\s.\-(\[])({'|'.join(_UNITS)})[)\]]?$")
-_NUMBER = re.compile(r"[-+]?\.?\d")  # how a number begins
 _MOST_NAMES = 100_000  # of episodes; of more than that nobody looks at one by its name
 _MOST_IDS = 4096  # numbers that an id may become
 _FEWEST_GROWING = 20  # transitions in which a column must grow before it is called a likely clock
@@ -64,7 +64,7 @@ def assemble(
         states = [column for column in states if column is not time]
     if order is not None:
         _refuse_order(order, offsets, time, where)
-    _refuse_text(time, [*states, *actions], where)
+    refuse_text(time, [*states, *actions], roles.ids, where)
     if not roles.options.states:
         _warn_of_clocks(states, offsets)
     succeeded = None if success is None else _succeeded(success, offsets, roles.options.success is not None, where)
@@ -213,36 +213,6 @@ def _refuse_ids(states: list[Column], offsets: np.ndarray) -> None:
         )
 
 
-def _refuse_text(time: Column | None, columns: list[Column], where: Callable[[int], str]) -> None:
-    given = columns if time is None else [time, *columns]
-    found = [(column.name, *column.text) for column in given if column.text is not None]
-    if not found:
-        return
-    others = [name for name, _, cell in found if as_seconds(cell) is None]
-    clock = next((name for name, _, _ in found if name not in others), None)
-    way_out = f"leave {'it' if len(others) <= 1 else 'them'} out (--drop {shlex.join(others or [str(clock)])})"
-    if any(_NUMBER.match(cell) for name, _, cell in found if name in others):
-        way_out = f"write numbers without units and separators of thousands, or {way_out}"
-    if time is not None and time.text is not None:
-        way_out = f"write the clock as numbers or as ISO dates (2024-03-31T09:30:00+01:00), {way_out}"
-    if clock is not None:
-        way_out = f"if {clock!r} is the clock, say so (--time {shlex.quote(clock)}); {'or ' * (not others)}{way_out}"
-    if len(found) == 1:
-        name, row, cell = found[0]
-        raise InputError(f"{where(row).capitalize()} has {cell!r} in column {name!r}, not a number; {way_out}.")
-    shown = ", ".join(f"{name!r} ({where(row)}: {cell!r})" for name, row, cell in found)
-    raise InputError(f"These columns hold text, not numbers: {shown}; {way_out}.")
-
-
-def as_seconds(cell: str) -> float | None:
-    """A date as seconds since 1970, of UTC where it says nothing else; None where it is none."""
-    try:
-        moment = datetime.fromisoformat(cell)
-    except ValueError:
-        return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
 def _warn_of_clocks(states: list[Column], offsets: np.ndarray) -> None:
     if offsets[-1] - len(offsets) + 1 < _FEWEST_GROWING:
         return
@@ -312,6 +282,8 @@ def _unit(time: Column, given: str | None) -> str:
     plain = time.name.strip().lower()
     if time.dates:
         return "s"
+    if plain == "%time":
+        return "ns"  # of `rostopic echo -p`, whether it counts from 1970 or a simulation's start
     if plain in _STEPS:
         return ""
     if found := _UNIT.search(plain):

@@ -10,15 +10,10 @@ import numpy as np
 
 from ...errors import InputError, unknown_name
 from ._checks import list_names
+from ._names import EPISODE, FIRST, LAST, MAYBE_TIME, SUCCESS, TIME, or_several
 
-EPISODE = ("episode", "episode_id", "episode_index")
-TIME = ("time", "timestamp", "step", "timestep")
-MAYBE_TIME = ("stamp", "t")  # the clock where it increases inside every episode; "t" may be a temperature
-SUCCESS = ("success", "is_success", "next.success", "next.is_success")
-_OUTCOMES = ("reward", "terminal", "timeout", "done", "terminated", "truncated", "success", "is_success")
-_LEFT_OUT = {"__index_level_0__"} | {
-    before + name + ending for name in _OUTCOMES for before in ("", "next.") for ending in ("", "s")
-}
+_OUTCOMES = or_several("reward", *FIRST, *LAST, "success", "is_success")
+_LEFT_OUT = {"__index_level_0__", *_OUTCOMES, *(f"next.{name}" for name in _OUTCOMES)}
 _NANOSECONDS = {"secs": ("nsecs",), "sec": ("nanosec", "nsec")}  # what ROS puts beside the seconds of a stamp
 Missing = Literal["refuse", "drop", "split"]
 
@@ -92,6 +87,8 @@ class Column:
     """Whether its numbers are kept as float32, in which they were stored."""
     labels: tuple[str, ...] = ()
     """What its parts are called, where it has several."""
+    mostly_numbers: bool = False
+    """Whether most cells hold numbers, although one holds text."""
 
     @property
     def parts(self) -> list[str]:
@@ -121,6 +118,8 @@ class Roles:
         dropped = {self._find(name) for name in options.drop}
         self.episode = self._episode()
         chosen = [self._find(name) for name in options.states]
+        if twice := [self.names[k] for place, k in enumerate(chosen) if k in chosen[:place]]:
+            raise InputError(f"The column {twice[0]!r} is named twice among the states; name it once (--states).")
         nanoseconds = self._nanoseconds()
         stamps = [k for k in nanoseconds if "stamp" in self._plain[k] and k not in dropped and k not in chosen]
         self.time = self._find(options.time) if options.time is not None else self._named(TIME, dropped)

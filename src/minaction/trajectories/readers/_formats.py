@@ -15,6 +15,7 @@ from ._image_folder import is_image_folder, read_image_folder
 from ._lerobot import is_lerobot, read_lerobot
 from ._minari import minari_folder, read_minari
 from ._parquet import SUFFIXES, map_parquet, parquet_columns, parquet_files, read_parquet
+from ._robot_hdf5 import episode_files
 from ._tables import csv_columns, read_csv
 from ._video import SUFFIXES as VIDEOS
 from ._video import read_video, video_files
@@ -56,11 +57,14 @@ class Npy(Reader):
 
 
 class Hdf5(Reader):
-    """HDF5 in D4RL's layout."""
+    """HDF5 in the layouts of D4RL, robomimic and ALOHA, of which the last is a folder of files."""
 
     name = "hdf5"
     suffixes = (".h5", ".hdf5")
     signature = b"\x89HDF"
+
+    def takes_folder(self, path: Path) -> bool:
+        return path.is_dir() and bool(episode_files(path))
 
     def read(self, path: Path, *, keep_actions: bool = False, memory_map: bool = False) -> Trajectories:
         return read_hdf5(path, keep_actions)

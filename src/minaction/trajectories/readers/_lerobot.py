@@ -25,8 +25,9 @@ from ..._mapped import read_rows
 from ...errors import InputError
 from .._dataset import Trajectories
 from ._checks import list_names, naming, parsing
-from ._columns import SUCCESS, Column, Roles, TableOptions
+from ._columns import Column, Roles, TableOptions
 from ._lerobot_images import is_seen, read_images
+from ._names import SUCCESS
 from ._parquet import import_arrow, read_columns
 from ._tables import from_arrow
 

@@ -210,7 +210,7 @@ def _refuse_too_large_tables(folder: Path, data_format: str) -> None:
         stored_bytes += path.stat().st_size
         if data_format == "parquet":
             file = parquet.ParquetFile(path)
-            num_bytes += max(unpacked_sizes([file], file.schema_arrow.names))
+            num_bytes += max(unpacked_sizes({path: file}, file.schema_arrow.names))
             refuse_if_too_large(folder, "the data set", num_bytes, stored_bytes)
         else:
             table = dataset.dataset(path, format=data_format)

@@ -10,7 +10,7 @@ import contextlib
 import glob
 import hashlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -49,13 +49,16 @@ def read_parquet(path: Path, keep_actions: bool, table: TableOptions | None = No
         import_arrow(path)
         import pyarrow as pa
 
-        files = [_opened(file) for file in parquet_files(path)]
+        files = {file: _opened(file) for file in parquet_files(path)}
         roles, wanted = _wanted(files, keep_actions, table)
-        stored = sum(file.stat().st_size for file in parquet_files(path))
+        stored = sum(file.stat().st_size for file in files)
         for unpacked in unpacked_sizes(files, wanted):
             refuse_if_too_large(path, "the table", unpacked, stored)
-        parts = [file.read(columns=wanted).replace_schema_metadata() for file in files]
-        return from_arrow(pa.concat_tables(parts), roles, keep_actions)
+        parts = []
+        for name, file in files.items():
+            with parsing(name, "Parquet"):
+                parts.append(file.read(columns=wanted).replace_schema_metadata())
+        return from_arrow(pa.concat_tables(parts, promote_options="permissive"), roles, keep_actions)
 
 
 def parquet_columns(path: Path) -> list[str]:
@@ -65,7 +68,7 @@ def parquet_columns(path: Path) -> list[str]:
         return [name for file in parquet_files(path)[:1] for name in _opened(file).schema_arrow.names]
 
 
-def unpacked_sizes(files: list[Any], wanted: list[str]) -> Iterator[int]:
+def unpacked_sizes(files: Mapping[Path, Any], wanted: list[str]) -> Iterator[int]:
     """Bounds on what the wanted columns take in memory, of which none may be too large.
 
     Encodings shrink repeated values to almost nothing, so the stored size says little about the size in memory. What
@@ -74,13 +77,15 @@ def unpacked_sizes(files: list[Any], wanted: list[str]) -> Iterator[int]:
     """
     from pyarrow.types import is_nested
 
-    groups = [(file, k) for file in files for k in range(file.metadata.num_row_groups)]
-    nested = [name for name in wanted if is_nested(files[0].schema_arrow.field(name).type)]
-    yield 8 * sum(file.metadata.row_group(k).num_rows for file, k in groups) * len(wanted)
-    if nested or sum(file.metadata.row_group(k).total_byte_size for file, k in groups) > _LITTLE:
+    groups = [(name, file, k) for name, file in files.items() for k in range(file.metadata.num_row_groups)]
+    schema = next(iter(files.values())).schema_arrow
+    nested = [name for name in wanted if is_nested(schema.field(name).type)]
+    yield 8 * sum(file.metadata.row_group(k).num_rows for _, file, k in groups) * len(wanted)
+    if nested or sum(file.metadata.row_group(k).total_byte_size for _, file, k in groups) > _LITTLE:
         pieces = []
-        for file, k in groups:
-            next(file.iter_batches(batch_size=1, row_groups=[k], columns=wanted), None)
+        for name, file, k in groups:
+            with parsing(name, "Parquet"):
+                next(file.iter_batches(batch_size=1, row_groups=[k], columns=wanted), None)
             places = [place for place in range(len(file.schema)) if _belongs(file.schema.column(place).path, wanted)]
             pieces += [file.metadata.row_group(k).column(place) for place in places]
         yield max(sum(piece.total_uncompressed_size for piece in pieces), 8 * sum(p.num_values for p in pieces))
@@ -115,9 +120,9 @@ def import_arrow(path: Path) -> None:
 def _convert(path: Path, keep_actions: bool, table: TableOptions | None, kept: Path) -> None:
     """Write the log part by part: each array to a file of its own, and then all into one."""
     kept.parent.mkdir(parents=True, exist_ok=True)
-    files = [_opened(file) for file in parquet_files(path)]
+    files = {file: _opened(file) for file in parquet_files(path)}
     roles, wanted = _wanted(files, keep_actions, table)
-    total, first = sum(file.metadata.num_rows for file in files), None
+    total, first = sum(file.metadata.num_rows for file in files.values()), None
     lengths: list[np.ndarray] = []
     outcomes: list[np.ndarray | None] = []
     with (
@@ -160,15 +165,14 @@ def _convert(path: Path, keep_actions: bool, table: TableOptions | None, kept: P
         write_tensors(kept, "trajectories", tensors, header)
 
 
-def _whole_episodes(files: list[Any], wanted: list[str], episode: list[str]) -> Iterator[Any]:
+def _whole_episodes(files: Mapping[Path, Any], wanted: list[str], episode: list[str]) -> Iterator[Any]:
     """The rows in parts of about a million, each of whole episodes; an episode has to fit into memory."""
     import pyarrow as pa
 
     rest, seen = None, set()
-    batches = (batch for file in files for batch in file.iter_batches(_ROWS_AT_ONCE, columns=wanted))
-    for batch in batches:
+    for batch in _batches(files, wanted):
         part = pa.Table.from_batches([batch]).replace_schema_metadata()
-        part = part if rest is None else pa.concat_tables([rest, part])
+        part = part if rest is None else pa.concat_tables([rest, part], promote_options="permissive")
         ids = identities(part, episode)
         numbers = (ids.indices if hasattr(ids, "indices") else ids).to_numpy(zero_copy_only=False)
         begins = int(np.flatnonzero(numbers != numbers[-1]).max(initial=-1)) + 1
@@ -188,6 +192,17 @@ def _whole_episodes(files: list[Any], wanted: list[str], episode: list[str]) -> 
         yield rest
 
 
+def _batches(files: Mapping[Path, Any], wanted: list[str]) -> Iterator[Any]:
+    for name, file in files.items():
+        batches = file.iter_batches(_ROWS_AT_ONCE, columns=wanted)
+        while True:
+            with parsing(name, "Parquet"):
+                batch = next(batches, None)
+            if batch is None:
+                break
+            yield batch
+
+
 def _times(data: Trajectories, roles: Roles) -> np.ndarray | None:
     """Of a part; counted where rows may have been dropped from another."""
     if data.times is not None or roles.options.missing != "drop":
@@ -199,13 +214,39 @@ def _mapped(file: IO[bytes], like: np.ndarray) -> np.ndarray:
     return np.memmap(file, like.dtype, "r").reshape(-1, *like.shape[1:])
 
 
-def _wanted(files: list[Any], keep_actions: bool, table: TableOptions | None) -> tuple[Roles, list[str]]:
+def _wanted(files: Mapping[Path, Any], keep_actions: bool, table: TableOptions | None) -> tuple[Roles, list[str]]:
     if not files:
         raise InputError("There are no Parquet files in it; give the folder that holds them.")
-    roles = Roles(files[0].schema_arrow.names, table or TableOptions())
+    roles = Roles(next(iter(files.values())).schema_arrow.names, table or TableOptions())
     actions = roles.actions if keep_actions else ()
     used = [*roles.episode, roles.time, roles.nanoseconds, roles.success, *roles.states, *actions]
-    return roles, [roles.names[k] for k in used if k is not None]
+    wanted = [roles.names[k] for k in used if k is not None]
+    _refuse_other_columns(files, wanted)
+    return roles, wanted
+
+
+def _refuse_other_columns(files: Mapping[Path, Any], wanted: list[str]) -> None:
+    """Refuse a file that lacks what is read of the first, or holds text, say, where the first has numbers."""
+    import pyarrow as pa
+
+    (first, opened), *others = files.items()
+    schema = opened.schema_arrow
+    for path, file in others:
+        if lacking := [name for name in wanted if name not in file.schema_arrow.names]:
+            raise InputError(
+                f"{path} lacks {list_names(lacking)} (it has {list_names(file.schema_arrow.names)}), unlike "
+                f"{first.name}; give all files the same columns, or name those to read (--states)."
+            )
+        for name in wanted:
+            fields = [schema.field(name), file.schema_arrow.field(name)]
+            try:
+                pa.unify_schemas([pa.schema([field]) for field in fields], promote_options="permissive")
+            except pa.ArrowException:
+                its, other = (getattr(field.type, "value_type", field.type) for field in fields)  # texts as `_opened`
+                raise InputError(
+                    f"{path} holds {other} in column {name!r}, in which {first.name} holds {its}; write all files with "
+                    "the same types."
+                ) from None
 
 
 def _opened(path: Path) -> Any:
@@ -213,10 +254,11 @@ def _opened(path: Path) -> Any:
     import pyarrow.parquet as parquet
     import pyarrow.types as types
 
-    schema = parquet.read_schema(path)
-    texts = [field.name for field in schema if types.is_string(field.type) or types.is_binary(field.type)]
-    # With `pre_buffer` all that was read of a file stays in memory until it is closed.
-    return parquet.ParquetFile(path, read_dictionary=texts, pre_buffer=False)
+    with parsing(path, "Parquet"):
+        schema = parquet.read_schema(path)
+        texts = [field.name for field in schema if types.is_string(field.type) or types.is_binary(field.type)]
+        # With `pre_buffer` all that was read of a file stays in memory until it is closed.
+        return parquet.ParquetFile(path, read_dictionary=texts, pre_buffer=False)
 
 
 def _belongs(path: str, wanted: list[str]) -> bool:
@@ -257,6 +299,6 @@ def open_files(files: list[Path], wanted: list[str]) -> list[Any]:
     for path, file in zip(files, opened, strict=True):
         if missing := set(wanted) - set(file.schema_arrow.names):
             raise InputError(f"{path.name} lacks {list_names(sorted(missing))}; download the data set again.")
-    for unpacked in unpacked_sizes(opened, wanted):
+    for unpacked in unpacked_sizes(dict(zip(files, opened, strict=True)), wanted):
         refuse_if_too_large(files[0].parent, "the data set", unpacked, sum(path.stat().st_size for path in files))
     return opened

@@ -10,6 +10,8 @@ from .._dataset import Trajectories
 from ._base import READERS, ImageReader, Reader, TableReader
 from ._columns import TableOptions
 
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+
 
 def read_file(
     path: str | Path, *, keep_actions: bool = False, memory_map: bool = False, table: TableOptions | None = None
@@ -62,12 +64,14 @@ def _reader_for(path: Path) -> Reader:
             return reader
     if path.is_dir():
         raise InputError(
-            f"{path} is a folder but no data set of Minari or LeRobot, and holds no Parquet files, videos or pictures; "
-            "give a file."
+            f"{path} is a folder but no data set of Minari, LeRobot or ALOHA, and holds no Parquet files, videos or "
+            "pictures; give a file."
         )
     for reader in readers:
         if path.suffix.lower() in reader.suffixes:
             return reader
+    if path.suffix.lower() in _SPREADSHEETS:  # before their first bytes, which are those of any archive
+        raise InputError(f"{path} is a spreadsheet, which is not read; save the sheet as .csv and give that.")
     try:
         with open(path, "rb") as file:
             beginning = file.read(8)
@@ -77,5 +81,7 @@ def _reader_for(path: Path) -> Reader:
         if reader.signature and beginning.startswith(reader.signature):
             return reader
     raise InputError(
-        f"{path} is of an unknown format; known formats are {', '.join(known_suffixes())} and Minari folders."
+        f"{path} is of an unknown format; convert it to .csv, .parquet or .npz (known are "
+        f"{', '.join(known_suffixes())}, data sets of Minari, LeRobot and ALOHA, and folders of Parquet files, videos "
+        "or pictures)."
     )

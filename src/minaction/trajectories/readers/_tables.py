@@ -13,6 +13,7 @@ import csv
 import operator
 from array import array
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,14 +21,16 @@ import numpy as np
 
 from ...errors import InputError
 from .._dataset import Trajectories
-from ._assembly import as_seconds, assemble
+from ._assembly import assemble
 from ._checks import naming, parsing
 from ._columns import Column, Roles, TableOptions, with_nanoseconds
+from ._text import as_seconds
 
 _EMPTY = {"", "na", "n/a", "null", "none", "nan", "-nan"}
 _TRUTH = {"true": 1.0, "false": 0.0}
 _SEPARATORS = (",", ";", "\t")
 _LONGEST_LINE = 1 << 20
+_GLANCE = 100  # cells after the first text, by which one that is damaged is told from a column of text
 
 
 class _Cells:
@@ -69,7 +72,9 @@ class _Cells:
         return np.nan
 
     def column(self) -> Column:
-        return Column(self.name, np.array(self.values).reshape(-1, 1), self.text, self.has_dates)
+        values = np.array(self.values).reshape(-1, 1)
+        mostly_numbers = self.text is not None and bool(2 * np.count_nonzero(~np.isnan(values)) > len(values))
+        return Column(self.name, values, self.text, self.has_dates, mostly_numbers=mostly_numbers)
 
 
 def read_csv(path: Path, keep_actions: bool, table: TableOptions | None = None) -> Trajectories:
@@ -267,12 +272,12 @@ def _seconds(column: Any) -> np.ndarray:
 
 def _text(column: Any, name: str, clock: bool = False) -> Column:
     cells = _Cells(name, clock)
-    for value in map(operator.methodcaller("as_py"), column):  # one by one, as the first text may be enough
-        if not clock and cells.text is not None:
+    for value in map(operator.methodcaller("as_py"), column):  # one by one, as few tell what the column holds
+        if not clock and cells.text is not None and len(cells.values) > cells.text[0] + _GLANCE:
             break
         cells.add("" if value is None else str(value))
     found = cells.column()
-    return found if clock or found.text is None else Column(name, np.full((len(column), 1), np.nan), found.text)
+    return found if clock or found.text is None else replace(found, values=np.full((len(column), 1), np.nan))
 
 
 def _of_lists(column: Any, name: str) -> Column:
