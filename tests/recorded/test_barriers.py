@@ -56,6 +56,28 @@ def test_a_step_that_can_be_gone_down_alone_is_climbed_by_nobody() -> None:
     assert found[down.T].mean() == pytest.approx(true[down.T].mean(), rel=0.05)
 
 
+def test_experts_who_pass_a_door_have_no_ledge_in_it() -> None:
+    """They drive straight to a few goals, most of them past the door's sides rather than into them."""
+    random = np.random.default_rng(0)
+    goals, walks = random.uniform(1, SIDE - 1, (30, 2)), []
+    for _ in range(300):
+        at, goal, pace = random.uniform(1, SIDE - 1, 2), goals[random.integers(30)], FASTEST * random.uniform(0.4, 1)
+        walk = [at]
+        while len(walk) < 100 and np.abs(goal - at).max() > 0.3:
+            through = np.array([WALL, random.uniform(15.5, 18.5)])
+            way = (goal if (at[0] < WALL) == (goal[0] < WALL) else through) - at
+            step = pace * way / np.abs(way).max() if np.abs(way).max() > pace else way * 1.01
+            after = at + step + random.normal(0, 0.05, 2)
+            height = at[1] + (WALL - at[0]) / (after[0] - at[0]) * (after[1] - at[1])
+            if (at[0] < WALL) == (after[0] < WALL) or 15 < height < 19:
+                at = after
+            walk.append(at)
+        walks.append(np.array(walk, np.float32))
+    ground = ma.recorded_distance(ma.Trajectories.from_episodes(walks))._built.ground
+    assert ground is not None
+    assert not any(barriers.tree.n for barriers in ground.barriers if barriers.one_way)
+
+
 def _times(states: np.ndarray, door: tuple[float, float]) -> np.ndarray:
     """Of the ways between states on either side through the door, and straight ones on the same side."""
     straight = np.abs(states[:, None] - states[None]).max(axis=2) / FASTEST

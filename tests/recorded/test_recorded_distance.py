@@ -78,7 +78,7 @@ def test_what_cannot_be_used_is_refused_in_words() -> None:
         graph.pairwise([[0, 0]], [[np.nan, 0]])
     with pytest.raises(InputError, match="There is no node 99"):
         graph.from_nodes([0, 99])
-    with pytest.raises(InputError, match="whole-numbered"):
+    with pytest.raises(InputError, match="integer indices"):
         graph.to_nodes([0.5])
     with pytest.raises(InputError, match="max_nodes"):
         recorded_distance(data, max_nodes=1)

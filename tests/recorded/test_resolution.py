@@ -11,6 +11,8 @@ from minaction.recorded import _resolution
 from minaction.recorded._nearness import slowness
 from minaction.tasks import Source
 
+from .worlds import ball_walks
+
 
 def test_noise_is_faster_than_what_takes_time_and_a_constant_is_not_slow() -> None:
     rng = np.random.default_rng(0)
@@ -55,6 +57,7 @@ def _beside(data: ma.Trajectories, what: str) -> np.ndarray:
         "its heading": np.arctan2(velocity[:, 1:], velocity[:, :1]),
         "its speed": np.linalg.norm(velocity, axis=1, keepdims=True),
         "the frame before": before,
+        "the same in millimetres": 1000 * states,
         "a poor sensor of the same": states + 0.5 * unit * rng.normal(size=states.shape),
         "a temperature": np.convolve(rng.normal(size=len(states) + 49), np.ones(50) / 50, "valid")[:, None],
     }[what]
@@ -62,7 +65,15 @@ def _beside(data: ma.Trajectories, what: str) -> np.ndarray:
 
 @pytest.mark.parametrize(
     "what",
-    ["its velocity", "its heading", "its speed", "the frame before", "a poor sensor of the same", "a temperature"],
+    [
+        "its velocity",
+        "its heading",
+        "its speed",
+        "the frame before",
+        "the same in millimetres",
+        "a poor sensor of the same",
+        "a temperature",
+    ],
 )
 def test_the_place_counts_and_not_what_is_recorded_beside_it(what: str) -> None:
     # With all that is remembered over a while, one number of the place was dropped, and distances were .66 to .72.
@@ -75,3 +86,16 @@ def test_the_place_counts_and_not_what_is_recorded_beside_it(what: str) -> None:
     found, asked = graph.pairwise(wide[nearest]), np.isfinite(truth.distances)
     assert graph.counts.sum() == 2
     assert np.corrcoef(found[asked], truth.distances[asked])[0, 1] > 0.99
+
+
+@pytest.mark.parametrize(("values", "apart"), [(100, False), (3, True)])
+def test_what_an_episode_was_for_keeps_nothing_apart_and_what_many_share_does(values: int, apart: bool) -> None:
+    """Beside a ball's place a goal of its own for each of 100 episodes; or one of three maps."""
+    data = ball_walks(100, 60)
+    label = np.repeat(np.arange(100) % values, data.lengths)[:, None]
+    graph = ma.recorded_distance(
+        ma.Trajectories.from_flat(np.concatenate([data.states, label], axis=1).astype(np.float32), data.offsets)
+    )
+    here, there = [[2.0, 2.0, 0.0]], [[8.0, 8.0, 1.0]]
+    found = float(graph.pairwise(np.float32(here), np.float32(there))[0, 0])
+    assert np.isinf(found) if apart else found == pytest.approx(12, rel=0.1)

@@ -25,11 +25,11 @@ SLACK = 0.25
 VISIT = 8
 """Moves fewer rows apart are of the same visit, and go the same way."""
 BACK = 0.5
-"""A ledge is passed the other way by this share of those who are expected to pass it, or more."""
+"""Of those expected to pass a ledge the other way, at least this share has to have done so."""
 INPUTS = 2
 """In three dimensions discs look too many ways: a box with a wall took a minute, and leaked with 200,000 states."""
 _AT_A_TIME = 1_000
-_STILL = 0.1  # of a fast move: who leads nowhere further than that stands still
+_STILL = 0.1  # of a fast move: what goes no further in any direction stands still
 _CANDIDATES = 16  # discs near a way that are looked at
 _LONGEST = 64  # radii: longer ways lead to states far from anything recorded, and are not looked at
 
@@ -53,16 +53,17 @@ class Search:
 WALLS = Search(near=256, expected=5.0, one_way=False, places=60_000, few=16)
 """With 128 moves, walls leak where few pass: a wall in mud .80 instead of .996 (Pearson by the graph).
 
-By chance nobody passes at one place in 150, which costs nothing where many ways lead on (an open box has .9990 with
-barriers and without); with 6 expected, a maze of small cells has .92 instead of .99.
+At one place in 150 nobody passes by mere chance, which costs nothing where many ways lead on (an open box has .9990
+with barriers and without); with 6 expected, a maze of small cells has .92 instead of .99.
 """
 LEDGES = Search(near=1024, expected=8.0, one_way=True, places=20_000, few=128)
 """One way alone fewer pass, so that it takes more moves to see that nobody does.
 
 It has to be seen on the way, too: that nobody passes means nothing where all go the other way or come back to where
-they want to be, as goal-seekers in dead ends of a maze do. Who is stopped stands still instead of turning back. Of
-those who could have passed but did not, 6% to 30% more than usual stand still in boxes with random actions and 6% less
-turn back; in mazes of goal-seekers it is 1% and 8% to 42% more. So ledges are looked for in the former kind alone.
+they want to be, as goal-seekers in dead ends of a maze do. What is stopped stands still instead of turning back. Of
+those who could have passed but did not, 6% to 30% more than usual stand still in boxes with random actions; in mazes of
+goal-seekers 1%, and 8% to 42% more turn back. So ledges are looked for in the former kind alone. What passes beside a
+door does not stand still: with all that lead nowhere across it counted, experts in rooms had ledges in every door.
 """
 
 
@@ -192,7 +193,7 @@ class _Around(NamedTuple):
         meets = self.away + share * (2 * self.ahead + share * self.length) - (first + share * lead) ** 2
         passes = meets <= radius**2
         forth, back = (passes & (lead > 0), passes & (lead < 0)) if one_way else (passes, passes)
-        return _Seen(first, lead, self.away - first**2 <= radius**2, forth, back)
+        return _Seen(first, lead, self.away - first**2 <= radius**2, forth, back, self.length)
 
 
 class _Seen(NamedTuple):
@@ -207,6 +208,8 @@ class _Seen(NamedTuple):
     passes: np.ndarray
     back: np.ndarray
     """Those that pass the other way, if ways are looked at one by one."""
+    length: np.ndarray
+    """The squared length of the whole move."""
 
     def pass_by(self, slack: float) -> np.ndarray:
         """Which of the places (n,) some move passes, from beyond the slack to beyond it on the other side."""
@@ -284,9 +287,9 @@ def _chance_along(moves: _Seen, where: np.ndarray, fast: float) -> tuple[np.ndar
     share = held.sum(axis=1) / all_free
     lead = np.where(free, moves.lead, moves.lead.min(initial=0.0))
     chance = _share_above(lead, np.where(held, needed, np.inf)).sum(axis=1) * lead.shape[1] / all_free
-    still, back = np.abs(moves.lead) < _STILL * fast, moves.lead <= -_STILL * fast
+    still, back = moves.length < (_STILL * fast) ** 2, moves.lead <= -_STILL * fast
     more_still, more_back = ((held & how).sum(axis=1) - share * (free & how).sum(axis=1) for how in (still, back))
-    return chance, more_still - more_back
+    return chance, more_still - np.maximum(more_back, 0)  # that fewer turn back is no sign of anything
 
 
 def _share_above(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:

@@ -210,7 +210,7 @@ class RecordedDistance:
     def _checked(self, indices: ArrayLike) -> np.ndarray:
         found = np.atleast_1d(np.asarray(indices))
         if found.ndim != 1 or found.dtype.kind not in "iu":
-            raise InputError("Nodes are named by their whole-numbered indices; find them with nearest_node.")
+            raise InputError("Nodes are named by integer indices; find them with nearest_node.")
         if len(found) and (found.min() < 0 or found.max() >= len(self)):
             wrong = int(found[(found < 0) | (found >= len(self))][0])
             raise InputError(f"There is no node {wrong}: nodes are 0 to {len(self) - 1}; find one with nearest_node.")

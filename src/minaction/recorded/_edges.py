@@ -23,6 +23,11 @@ SNAP = 0.5
 
 With .3, MountainCar's Pearson is .948 instead of .953, and 1.7% of the pairs have no path.
 """
+SNAP_DIRECTED = 1.0
+"""The same where moves are not free, and nothing else joins what lies apart.
+
+A car with a heading, 60,000 states: .77 with .5, .94 with 1; picking and placing .83 and .91; MountainCar the same.
+"""
 JOINS = 24
 POOL = 40
 REACH = 2.0
@@ -53,7 +58,7 @@ def borrowed_edges(tree: KDTree, size: int, lent: LentMoves, ground: Ground | No
     """A node s beside n, where a move n -> n' was recorded, goes to what lies at s + (n' - n), if anything does."""
     for node, move in offers(lenders(tree, size, tree.data), lent):
         aim = tree.data[node] + lent.shift[move]
-        miss, landing = nearest(tree, aim, SNAP)
+        miss, landing = nearest(tree, aim, SNAP_DIRECTED if ground is None else SNAP)
         found = np.flatnonzero((landing < tree.n) & (landing != node))
         if ground is not None:
             begin = tree.data[node[found]]
@@ -91,8 +96,8 @@ def spacing_of(tree: KDTree, rows: np.ndarray, steps: int) -> np.ndarray:
 
     `rows` (n,) say when nodes were recorded. Those of the same few moves, of so many `steps`, lie on one line, however
     far all others are: by them, states of six numbers would be joined along recorded ways alone (Pearson .89 in a free
-    world of six dimensions, .97 without them). A node that lies apart counts as no farther than nearly all others are,
-    else it would be joined to one behind a wall (an ant in a large maze .938, .998 without).
+    world of six dimensions, .97 without them). A node that lies apart is given the spacing of nearly all others at
+    most, or it would be joined to one behind a wall (an ant in a large maze .938, .998 without).
     """
     away, near = neighbours(tree, tree.data, POOL + 1)
     of_another_time = (np.abs(rows[near] - rows[:, None]) > 2 * steps) & (away > _SAME)

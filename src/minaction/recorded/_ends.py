@@ -20,8 +20,8 @@ MountainCar with 16: ratio 1.09 instead of 1.03, because paths that came near en
 ARRIVED = 0.5
 """Where moves are not free, a path arrives once it is so near in every input, in typical moves.
 
-It has to be said, because with inertia hardly any path meets a state exactly, and it matters: MountainCar's own truth
-for coming within a half and within a quarter of a typical step correlate by .943 only.
+This has to be defined, because with inertia hardly any path meets a state exactly, and it matters: MountainCar's own
+truth for coming within a half and within a quarter of a typical step correlate by .943 only.
 """
 _SAME = 1e-9
 

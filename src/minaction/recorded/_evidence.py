@@ -34,7 +34,7 @@ def rate_of(seen: float, missed: np.ndarray) -> float:
 
 
 def after(rate: float | np.ndarray, missed: np.ndarray) -> np.ndarray:
-    """How likely guesses are right that were so before with probability `rate`, given the chances `missed`."""
+    """The posterior probability that guesses are right, from its prior `rate` and the chances `missed`."""
     return rate * missed / (rate * missed + 1 - rate)
 
 

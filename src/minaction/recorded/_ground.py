@@ -29,14 +29,14 @@ INPUTS = 3
 
 Ants of stitch, who wait at their goals, have .9962 by the graph, and .9907 if that makes the ground slow.
 """
-_LEAST = 0.02  # of the full pace: who is slower against a current does not get anywhere
+_LEAST = 0.02  # of the full pace: what is slower against a current makes no headway
 
 
 @dataclass(frozen=True)
 class Ground:
     """The time that displacements take at each node: a norm, times a drag, after what a current adds to every move.
 
-    Straight ways through a barrier there are none.
+    No straight way leads through a barrier.
     """
 
     norm: Norm
@@ -73,7 +73,7 @@ class Ground:
         return forth, back
 
     def between(self, way: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """How long displacements (m, k or more) from nodes `start` to nodes `end` take, half of each at either."""
+        """How long displacements (m, k or more) from nodes `start` to nodes `end` take: the mean of both."""
         return (self.times(way, start) + self.times(way, end)) / 2
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from ..trajectories import Trajectories, periods, turned
-from ._nearness import Embedding, Nearness, embedded, fit_nearness, independent, remembered, slowness
+from ._nearness import COPY, Embedding, Nearness, embedded, fit_nearness, independent, remembered, slowness
 from ._neighbours import neighbours
 from ._sample import Moves, moves
 
@@ -26,6 +26,9 @@ Measured: the place in one of two rooms 10, a temperature 6, what is half forgot
 """
 CLOSE = 0.5
 """Half of the states need one of another time at most so many typical moves away."""
+OF_ONE = 4
+"""Inputs that never change within an episode say what it was for if so few episodes share their values, or fewer."""
+_FEWEST_PURPOSES = 10
 _SAMPLE = 60_000
 _SAMPLE_NUMBERS = 20_000_000  # of images, fewer: 160 MB as coordinates
 _ASKED = 4_000
@@ -46,11 +49,11 @@ def choose_resolution(
 ) -> Resolution:
     """Single steps and all inputs but noise where states repeat or lie dense; else longer moves, or fewer inputs.
 
-    States of many numbers are near each other in none of them: of an ant's 29 the nearest is 6 typical steps away. What
+    States of many numbers are hardly ever near each other: of an ant's 29 the nearest is 6 typical steps away. What
     is forgotten within a few steps can be set right on the way, so that it hardly matters to long distances: joints
-    go first, then the heading, and the place is left. What is about as slow as the slowest that is remembered is kept
+    go first, then the heading, and the place is left. An input about as slow as the slowest remembered one is kept
     with it: where all go the same way to one goal, the heading tells more of what it was than the place does. What
-    slower inputs foretell is left out before any of that.
+    slower inputs foretell is left out before any of that, copies at once, and so is what an episode was for.
     """
     found: list[tuple[float, Resolution]] = []
     tried: set[tuple[int, bytes]] = set()
@@ -58,14 +61,17 @@ def choose_resolution(
     straight = repeats or embedding is not None
     period = np.full(len(embedded(data.states[:1], embedding)[0]), np.inf) if straight else periods(data)
 
-    def attempt(steps: int, lasting: np.ndarray, random: np.random.Generator = random) -> tuple[float, Resolution]:
-        return _try(data, steps, lasting, embedding, period, size, random)
-
     single = moves(data, 1).sampled(size, random)
     before = data.states[single.start]
+    purpose = _purposes(data, before, data.states[single.end]) if embedding is None else None
+
+    def attempt(steps: int, lasting: np.ndarray, random: np.random.Generator = random) -> tuple[float, Resolution]:
+        return _try(data, steps, lasting, embedding, period, size, random, purpose)
+
     after = data.states[single.end] if straight else turned(data.states[single.end], before, period)
     slow = slowness(before, after, embedding)
-    slowest_first, at_first, useful = np.argsort(-slow), np.ones(len(slow), bool), np.ones(len(slow), bool)
+    slowest_first, at_first = np.argsort(-slow), np.ones(len(slow), bool)
+    useful = np.ones(len(slow), bool) if straight else independent(before, after, slow, embedding, COPY)
     for horizon in HORIZONS:
         later = moves(data, horizon)
         if len(later) == 0:
@@ -86,7 +92,7 @@ def choose_resolution(
                     return _widened(resolution, lasting, spare, attempt)
                 found.append((away, resolution))
             steps *= 2
-        if useful.all():
+        if horizon == HORIZONS[0]:
             useful = independent(before, after, slow, embedding)
     return min(found, key=lambda pair: pair[0])[1]
 
@@ -108,6 +114,21 @@ def _widened(
     return resolution
 
 
+def _purposes(data: Trajectories, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Which inputs say what an episode was for, as the goal beside a robot's place does, (D,) bool.
+
+    They never change within an episode, and hardly two episodes share their values. If they had to agree, every
+    episode would be a world of its own. Values that many episodes share may well be of different worlds: maps, robots.
+    """
+    found = (before == after).all(axis=0)
+    for column in np.flatnonzero(found):
+        changes = np.diff(data.states[:, column]) != 0
+        changes[data.offsets[1:-1] - 1] = False
+        found[column] = not changes.any()
+    values = len(np.unique(data.states[data.offsets[:-1]][:, found], axis=0)) if found.any() else 0
+    return found & (values >= max(_FEWEST_PURPOSES, data.num_episodes / OF_ONE))
+
+
 def _try(
     data: Trajectories,
     steps: int,
@@ -116,11 +137,12 @@ def _try(
     period: np.ndarray,
     size: int,
     random: np.random.Generator,
+    purpose: np.ndarray | None,
 ) -> tuple[float, Resolution]:
     """How far states are away from the nearest one of another time, and the resolution."""
     recorded = moves(data, steps)
     some = recorded.sampled(size, random)
-    nearness = fit_nearness(data.states[some.start], data.states[some.end], lasting, embedding, period)
+    nearness = fit_nearness(data.states[some.start], data.states[some.end], lasting, embedding, period, purpose)
     places = nearness.place(data.states[some.start])
     other = other_times(places, some.start, steps, random.choice(len(some), min(_ASKED, len(some)), replace=False))
     return other.away, Resolution(steps, recorded, nearness)
