@@ -26,8 +26,8 @@ class Health:
         single_step: the mean distance between successive, different states, in steps: about 1 for a correct model.
         random_pairs: the mean distance, in steps, of random pairs one of which is reachable from the other.
         agreement: Pearson's correlation with the shortest paths over the whole recording, held-out episodes included,
-            between states, held-out ones unless states repeat, from one of which a path leads to the other; None where
-            there are hardly any such pairs.
+            over pairs of states (held-out ones, unless states repeat) that a path connects; None where there are hardly
+            any such pairs.
         path_ratio: the mean distance of these pairs divided by the mean length of their shortest paths.
         disagreement: the spread between seeds that were trained side by side, over random pairs: the mean standard
             deviation divided by the mean distance; None for a single one.

@@ -56,7 +56,7 @@ class StateFormat:
         if not finite.all():
             rows: np.ndarray = finite.reshape(-1, math.prod(self.shape)).min(axis=1)
             where = "The state" if len(rows) == 1 else f"State {int(np.argmin(rows))} of those given"
-            raise InputError(f"{where} holds NaN or infinity, from which nothing is any distance away; repair it.")
+            raise InputError(f"{where} holds NaN or infinity, so that no distance is defined; repair it.")
         if (largest := np.abs(np.asarray(states)).max(initial=0.0)) > _BRIGHTER * self.brightest:
             raise InputError(
                 f"An image holds numbers up to {largest:.4g}, but those recorded none beyond {self.brightest:.4g}; "

@@ -138,7 +138,7 @@ BAD = [
     ({"data": "nowhere.npz"}, "There is no file 'nowhere.npz'"),
     ({"data": [np.zeros((5, 2))]}, "the recording has none; record them, .* in Python read it with keep_actions=True"),
     ({"data": pictures()}, "states of some numbers each, not images or others of shape 16 x 16 x 3; give numbers"),
-    ({"model": None}, "What is of type NoneType is no model; give one that `fit` made, or its file or run folder"),
+    ({"model": None}, "An object of type NoneType is not a model; give one that `fit` made, or its file or run folder"),
     ({"model": "nowhere.safetensors"}, "There is no file nowhere.safetensors"),
     ({"steps": 1.5}, "a whole number of steps, from 1 to 2147483647, not for 1.5"),
     ({"steps": 0}, "a whole number of steps, from 1 to 2147483647, not for 0"),

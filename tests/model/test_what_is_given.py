@@ -26,6 +26,8 @@ def test_what_learns_nothing_takes_what_fit_takes(asked: Callable[[Any], Any]) -
     for wrong in ([], 3, None):
         with pytest.raises(ma.InputError):
             asked(wrong)
+    with pytest.raises(ma.InputError, match="read it first"):
+        asked("cliffwalking")
 
 
 def test_a_list_of_episodes_is_validated_on_and_has_landmarks() -> None:

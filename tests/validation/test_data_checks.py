@@ -10,6 +10,7 @@ import pytest
 
 import minaction as ma
 from minaction.cli import main
+from minaction.validation import refuse_or_warn
 
 RANDOM = np.random.default_rng(0)
 
@@ -56,7 +57,7 @@ MISTAKES: dict[str, tuple[Sequence[np.ndarray], str]] = {
     "few steps": ([_walk(20)], "only 19 steps were recorded"),
     "no overlap": (
         [100.0 * k + np.cumsum(RANDOM.normal(size=(50, 2)), 0) for k in range(20)],
-        "recordings hardly overlap: 0 % of the states",
+        "recordings hardly overlap: 0% of the states",
     ),
     "images of two ranges": (
         [RANDOM.uniform(0, 255 if k == 3 else 1, (30, 8, 8, 3)) for k in range(20)],
@@ -66,7 +67,7 @@ MISTAKES: dict[str, tuple[Sequence[np.ndarray], str]] = {
         [_seen(_walk()) for _ in range(20)],
         "the images have four channels",
     ),
-    "no shared states": ([_walk() + 100.0 * k for k in range(20)], "recordings hardly overlap: 0 % of the states"),
+    "no shared states": ([_walk() + 100.0 * k for k in range(20)], "recordings hardly overlap: 0% of the states"),
     "a battery": (
         [np.c_[_walk(160), 90 - 0.1 * np.arange(160) + 0.03 * RANDOM.normal(size=160)] for _ in range(20)],
         "number 2 of the states only ever falls, but for noise",
@@ -193,3 +194,11 @@ def test_four_frames_that_are_stacked_have_no_transparency(newest: int, axis: in
     order = range(4) if newest else range(3, -1, -1)
     stacks = [np.stack([film[k : k + 30] for k in order], axis=axis) for film in films]
     assert ma.check_data(ma.Trajectories.from_episodes(stacks)) == []
+
+
+def test_who_learns_hears_what_keeps_episodes_apart() -> None:
+    """The goal of each episode beside the place; nobody has to ask `check_data` first."""
+    walks = [_walk() for _ in range(20)]
+    beside = [np.concatenate([walk, np.full((len(walk), 1), k)], axis=1) for k, walk in enumerate(walks)]
+    with pytest.warns(UserWarning, match="never changes inside an episode"):
+        refuse_or_warn(ma.Trajectories.from_episodes(beside))

@@ -85,8 +85,8 @@ def test_times_are_what_distances_are_compared_with() -> None:
     ("model", "held_out", "training", "said"),
     [
         (Line(scale=0.31), _straight(3), _straight(3), "undertrained: recorded single steps measure 0.31 where they"),
-        (Line(scale=2.0), _straight(3, 100.0), _straight(3), "held-out pairs measure 100 % more"),
-        (Line(), _straight(3, 100.0), _straight(3), "recordings hardly overlap: 0 % of the held-out states"),
+        (Line(scale=2.0), _straight(3, 100.0), _straight(3), "they measure 100% more"),
+        (Line(), _straight(3, 100.0), _straight(3), "recordings hardly overlap: 0% of the held-out states"),
         (Line(scale=0.0, more=1.0), _straight(3), _straight(3), "flat: random pairs measure 1.0 times a single step"),
     ],
 )

@@ -33,7 +33,8 @@ def fitting_model(model: DistanceModel | str | Path, data: Trajectories) -> Dist
     """A model, or the one in a file or of a run; refused where it is of other states than those of `data`."""
     if not isinstance(model, DistanceModel | str | Path):
         raise InputError(
-            f"What is of type {type(model).__name__} is no model; give one that `fit` made, or its file or run folder."
+            f"An object of type {type(model).__name__} is not a model; give one that `fit` made, or its file or run "
+            "folder."
         )
     [model] = starting_models(model, 1)
     if data.state_shape != model.state_shape:

@@ -44,7 +44,7 @@ class EpisodeTable(eqx.Module):
         times = None
         if data.times is not None:  # relative to the episode's start, so that float32 keeps them apart
             times = data.times
-            if times.dtype != np.float32:  # which are from there already
+            if times.dtype != np.float32:  # or they are relative already (`Units.in_steps`)
                 times = (times - np.repeat(times[data.offsets[:-1]], data.lengths)).astype(np.float32)
         return cls(
             starts=data.offsets[:-1][order].astype(np.int32),

@@ -99,13 +99,13 @@ def read(
     is_path = is_file or isinstance(source, Path)
     if policy is not None:
         if exists or str(source) in TASKS:
-            raise InputError(f"{source} is recorded already, so that no policy can act; leave it out (--policy).")
+            raise InputError(f"{source} already has recorded data; leave the policy out (--policy).")
         return _acted(str(source), policy, keep_actions, memory_map, seed, episodes, progress)
     if table is not None and not exists:
         raise (
             _not_found(source, path)
             if str(source) not in TASKS
-            else InputError(f"{source} is a task, not a table, so that there are no columns to choose.")
+            else InputError(f"{source} is a task, not a table, so it has no columns to choose.")
         )
     if not is_path and str(source) in TASKS:  # a folder with the name of a task does not hide the task
         return _of_task(get_task(str(source)), keep_actions, memory_map, seed, episodes, progress)

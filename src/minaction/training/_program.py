@@ -45,8 +45,8 @@ class TrainState(NamedTuple):
 
 @dataclass(frozen=True)
 class Program:
-    """It is equal to another with the same fields, so that trainings alike share compiled code; and it holds no data,
-    because what is compiled lives as long as the process.
+    """Programs with equal fields are equal, so that similar trainings share compiled code; they hold no data, because
+    what is compiled lives as long as the process.
     """
 
     objective: TrainingObjective

@@ -193,12 +193,16 @@ def refuse_ids(data: Trajectories) -> None:
 
 
 def refuse_or_warn(data: Trajectories) -> None:
-    """`refuse_ids`, and a warning of what is odd about images, or set right in numbers.
+    """`refuse_ids`, and a warning of what is odd about images, set right in numbers, or keeps episodes apart.
 
-    That is what a person should know who looks at no report.
+    Somebody who never opens a report should still see these.
     """
     refuse_ids(data)
-    for sentence in [*_odd_images(data), *_failed_readings(data)]:
+    sentences = [*_odd_images(data), *_failed_readings(data)]
+    if 1 < np.prod(data.state_shape) <= _LARGEST:
+        before, after = (flat(states) for states in some_steps(data.states, data.offsets))
+        sentences += [*_clocks(data, before, after), *_labels(data, before, after)]
+    for sentence in sentences:
         warnings.warn(f"{sentence}.", stacklevel=3)
 
 
@@ -234,6 +238,6 @@ def _overlap(data: Trajectories) -> list[str]:
     if share >= _OVERLAP:
         return []
     return [
-        f"recordings hardly overlap: {100 * share:.0f} % of the states lie near one of another episode, so that "
+        f"recordings hardly overlap: {100 * share:.0f}% of the states lie near one of another episode, so that "
         "distances between episodes are guesses"
     ]

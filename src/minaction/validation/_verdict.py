@@ -38,7 +38,7 @@ def _sentences(health: Health) -> Iterator[str]:
         excess = health.excess
     if excess is not None and excess > _EXCESS:
         yield (
-            f"distances are too long where training did not tell: held-out pairs measure {100 * excess:.0f} % more "
+            f"distances are too long for pairs that training did not cover: they measure {100 * excess:.0f}% more "
             "than the time in which they were done; record more, or train longer"
         )
     if health.agreement is not None and health.agreement < _AGREEMENT:
@@ -53,7 +53,7 @@ def _sentences(health: Health) -> Iterator[str]:
         )
     if health.recorded_share is not None and health.recorded_share < _OVERLAP:
         yield (
-            f"recordings hardly overlap: {100 * health.recorded_share:.0f} % of the held-out states lie near one of "
+            f"recordings hardly overlap: {100 * health.recorded_share:.0f}% of the held-out states lie near one of "
             "another episode, so that distances between episodes are guesses"
         )
 
