@@ -18,7 +18,8 @@ import pytest
 
 from minaction._model import DistanceModel
 from minaction._trees import named_leaves
-from minaction.cli import COMMANDS, main
+from minaction.cli import main
+from minaction.commands._parse import COMMANDS
 from minaction.trajectories import Trajectories
 
 SMALL = [

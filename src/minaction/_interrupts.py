@@ -3,37 +3,59 @@
 from __future__ import annotations
 
 import _thread
+import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
+
+_Handler = Callable[[int, Any], Any]
 
 
 @contextmanager
-def interruptible() -> Iterator[Callable[[], bool]]:
+def interruptible(said: str = "") -> Iterator[Callable[[], bool]]:
     """Within the block, a function that says whether Ctrl-C was pressed; pressed again, it interrupts immediately.
 
     For loops around compiled code: an interrupt raised during a compiled call would lose the weights, which the call
-    has taken over.
+    has taken over. `said` is a line for whoever presses it the first time, and would wait for nothing to be seen.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: False  # only the main thread receives signals
-        return
     pressed = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
 
-    def press(number: int, frame: object) -> None:
+    def press(before: _Handler) -> None:
         pressed.set()
         signal.signal(signal.SIGINT, before)
+        if said:
+            with suppress(OSError):  # not printed, as the interrupt may have come in the middle of a print
+                os.write(2, f"\n{said}\n".encode())
 
-    if callable(before):
-        signal.signal(signal.SIGINT, press)
-    try:
+    with _handled_by(press):
         yield pressed.is_set
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Within the block Ctrl-C is only noted; it interrupts at the end of it."""
+    pressed = threading.Event()
+    with _handled_by(lambda before: pressed.set()):
+        yield
+    if pressed.is_set():
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _handled_by(press: Callable[[_Handler], None]) -> Iterator[None]:
+    """Within the block, Ctrl-C calls `press` with what handled it before."""
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield  # this process ignores it, or another thread receives it
+        return
+    signal.signal(signal.SIGINT, lambda number, frame: press(before))
+    try:
+        yield
     finally:
-        if callable(before):
-            signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

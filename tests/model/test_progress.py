@@ -115,7 +115,8 @@ def test_an_episode_has_one_goal_the_one_that_it_comes_nearest_to():
     goals = np.array([passed, GOAL, -GOAL])
     to_goal = model.remaining(states, GOAL)
     assert (model.remaining(states, goals) < to_goal - DT).any()  # some other goal is nearer to some states
-    np.testing.assert_allclose(model.progress(states, goals).remaining, to_goal, atol=1e-4)
+    recorded = ma.Trajectories.from_episodes([states], [DT * np.arange(len(states))], time_unit="s")
+    np.testing.assert_allclose(model.progress(recorded[0], goals).remaining, to_goal, atol=1e-4)
     several = ma.Trajectories.from_episodes([states, states[: len(states) // 2]])
     there, stopped = np.split(model.remaining(several, goals), several.offsets[1:-1])
     np.testing.assert_allclose(there, to_goal, atol=1e-4)

@@ -11,36 +11,46 @@ from rich.console import Console
 from rich.table import Table
 
 from .._files import write_json
+from .._interrupts import interruptible
 from .._load import load
 from .._model import DistanceModel
 from .._progress import counting_progress, training_progress
+from .._remaining import check_same_kind
 from ..agents import Agent, AgentEvaluation, evaluate_agent, fit_agent, fit_gcbc, fit_qrl_actor, write_film
 from ..agents._actions import Actions
 from ..agents._film import layout_of
-from ..agents._given import checked_seeds, chosen_inputs, usual_inputs
+from ..agents._given import checked_seeds, chosen_inputs, fitting_model, usual_inputs
 from ..errors import InputError
 from ..objectives import PathDist
 from ..tasks import read
 from ..training import Diverged, Progressed, Run, RunConfig, Training, train
 from ..trajectories import Trajectories
 from . import _options as options
-from ._show import make_console
+from ._models import refuse_models, refuse_recording
+from ._show import STOPPING, make_console
 
 _EPISODES = 50  # of each task, as OGBench has it
 
 
 def agent(chosen: options.Agent) -> int:
     """Carry the command out."""
-    return _train(chosen) if chosen.action == "train" else _evaluate(chosen)
+    if chosen.action == "evaluate":
+        return _evaluate(chosen)
+    out = chosen.out or Path("agents") / Path(chosen.source).stem
+    try:
+        return _train(chosen, out)
+    except KeyboardInterrupt:
+        found = [*out.glob("*.safetensors"), *out.glob("distance/*.safetensors")]
+        raise KeyboardInterrupt(f"the same command continues from what is in {out}" if found else "") from None
 
 
-def _train(chosen: options.Agent) -> int:
+def _train(chosen: options.Agent, out: Path) -> int:
     console = make_console()
     seeds = range(chosen.first_seed, chosen.first_seed + chosen.seeds)
     checked_seeds(seeds, chosen.steps)
-    out = chosen.out or Path("agents") / Path(chosen.source).stem
     if in_the_way := [place for place in (out, *out.parents) if place.exists() and not place.is_dir()]:
         raise InputError(f"{in_the_way[0]} is a file, so that no agents can be written to {out}; choose another --out.")
+    refuse_models([chosen.source])
     with counting_progress(f"reading {chosen.source}") as progress:
         data = read(chosen.source, keep_actions=True, episodes=chosen.episodes, progress=progress)
     began = time.monotonic()
@@ -71,10 +81,23 @@ def _distances(
     if chosen.method == "qrl":
         yield list(seeds), None
     elif chosen.model is not None:
-        yield list(seeds), load(chosen.model)
+        yield list(seeds), _fitting(chosen.model, data, chosen.source)
     else:
         for seed, model in zip(seeds, _trained_distances(chosen, data, seeds, out / "distance"), strict=True):
             yield [seed], model
+
+
+def _fitting(path: Path, data: Trajectories, source: str) -> DistanceModel:
+    """The model of a file or a run, refused where it learned from states of another kind."""
+    refuse_recording(path)
+    model = fitting_model(load(path), data)
+    try:
+        check_same_kind(model.columns, model.unit, data)
+    except InputError as error:
+        wrong, _, _ = str(error).partition(";")
+        way_out = "give one that learned from it, or leave --model out"
+        raise InputError(f"{path} does not fit {source}: {wrong[:1].lower()}{wrong[1:]}; {way_out}.") from None
+    return model
 
 
 def _trained_distances(chosen: options.Agent, data: Trajectories, seeds: range, path: Path) -> list[DistanceModel]:
@@ -86,8 +109,11 @@ def _trained_distances(chosen: options.Agent, data: Trajectories, seeds: range, 
         none = [()] * len(several)
         training = Training(objective, [data] * len(several), steps, several, none, 1, chosen.source, run)
         done = max(run.checkpoints, default=0)
-        with training_progress(steps, done=done, label="training the distance") as show:
-            for event in train([training]):
+        with (
+            training_progress(steps, done=done, label="training the distance") as show,
+            interruptible(STOPPING) as interrupted,
+        ):
+            for event in train([training], interrupted=interrupted):
                 if isinstance(event, Progressed):
                     show(event.step, f"loss {event.loss:.4f}")
                 elif isinstance(event, Diverged):

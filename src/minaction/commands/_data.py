@@ -14,9 +14,10 @@ from ..tasks import TASKS, get_task, read
 from ..tasks._cache import cache_path
 from ..trajectories import Trajectories
 from ..trajectories._writers import convert
+from ._models import refuse_models
 from ._options import Data
 from ._show import make_console
-from ._table import table_words
+from ._table import check_unit, table_words
 
 
 def data(options: Data) -> int:
@@ -25,6 +26,7 @@ def data(options: Data) -> int:
         return _list()
     if not options.source:
         raise InputError(f"`minaction data {options.action}` needs a task or a file.")
+    refuse_models([options.source])
     if options.action in ("convert", "draw") and not options.target:
         raise InputError(f"`minaction data {options.action}` needs the file to write, after the one to read.")
     if options.target and os.path.realpath(options.source) == os.path.realpath(options.target):
@@ -39,6 +41,7 @@ def data(options: Data) -> int:
     with console.status(f"reading {escape(options.source)}"):
         asked = {"keep_actions": options.keep_actions, "seed": options.seed, "episodes": options.episodes}
         found = read(options.source, **asked, **table_words(options))
+        check_unit(options, found, options.source)
     if options.action == "convert":
         with console.status(f"writing {escape(str(options.target))}"):
             convert(found, options.target)
@@ -76,6 +79,7 @@ def _draw(console: Console, options: Data) -> int:
     with counting_progress(f"making {options.source}") as progress:
         words = table_words(options)
         found = read(options.source, seed=options.seed, episodes=options.episodes, progress=progress, **words)
+    check_unit(options, found, options.source)
     if maze is None:
         draw_states(options.target, found, options.source)
     else:

@@ -6,11 +6,11 @@ import numpy as np
 from rich.markup import escape
 
 from .._model import DistanceModel
-from .._model_file import is_one_model
 from ..errors import InputError
 from ..evaluation import judge
 from ..tasks import Source
 from ..training import Run
+from ._models import models_of, recording_of, refuse_recording
 from ._options import Distance, Evaluate
 from ._show import make_console, print_agreement, print_agreement_by_range
 from ._states import state_of, warn_if_far
@@ -19,11 +19,13 @@ from ._states import state_of, warn_if_far
 def evaluate(options: Evaluate) -> int:
     """Compare every seed's model with the truths of its task."""
     console = make_console()
+    refuse_recording(options.run)
     run = Run.open(options.run)
     config = run.config
     models = {seed: DistanceModel.load(run.model_path(seed)) for seed in config.seeds}
     source = Source(config.data, config.seeds, config.episodes, config.table, config.policy)
     with console.status(f"preparing {escape(config.data)}"):
+        recording_of(run, source)
         found = [
             judge(model, source.truths(seed), step=model.provenance.steps, seed=seed) for seed, model in models.items()
         ]
@@ -36,11 +38,7 @@ def evaluate(options: Evaluate) -> int:
 
 def distance(options: Distance) -> int:
     """Print d(from, to) and d(to, from), with the spread over seeds where there are several."""
-    if is_one_model(options.run):
-        models = [DistanceModel.load(options.run)]
-    else:
-        run = Run.open(options.run)
-        models = [DistanceModel.load(run.model_path(seed)) for seed in run.config.seeds]
+    models, _ = models_of(options.run)
     source, target = (
         state_of(models[0], option, given) for option, given in (("--from", options.source), ("--to", options.target))
     )

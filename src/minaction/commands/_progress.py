@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .._files import atomic_write
 from .._model import DistanceModel
-from .._model_file import is_one_model
 from .._progress import counting_progress
 from .._remaining import Progress as Along
 from .._remaining import check_same_kind
-from ..errors import InputError, MissingExtra
+from ..errors import InputError
 from ..tasks import Source
-from ..training import Run
 from ..trajectories import TableOptions, Trajectories, column_names, takes_options
+from ._models import models_of, recording_of, refuse_models
 from ._options import Progress
+from ._progress_tables import check_outputs, summary_of, write_episodes, write_states
 from ._show import make_console
-from ._states import as_number, state_of, warn_if_far
-from ._table import table_options
+from ._states import as_number, numbers_of, state_of, warn_if_far
+from ._table import check_unit, table_options
 
 _MOST_NAMED = 20  # episodes in one line
 
@@ -36,8 +32,11 @@ def progress(options: Progress) -> int:
     """Write the tables and figures, and show how the episodes did."""
     if options.out.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"Cannot write {options.out}: its ending must be .csv or .parquet.")
+    if options.worst < 1:
+        raise InputError("--worst must be at least 1.")
     console = make_console()
     models, data = _models_and_data(options)
+    check_unit(options, data, options.log or str(options.run))
     check_same_kind(models[0].columns, models[0].unit, data)
     goals = _goals(options, models[0], data)
     with console.status("measuring what remains"):
@@ -48,10 +47,10 @@ def progress(options: Progress) -> int:
         for episode, start, end in zip(data, starts, ends, strict=True)
     ]
     order = ranking(episodes)
-    summary = options.out.with_name(f"{options.out.stem}-episodes{options.out.suffix}")
+    summary = summary_of(options.out)
     names = [data.episode_name(k) for k in range(len(data))]
-    _write(options.out, _rows(data, episodes))
-    _write(summary, _episodes(episodes, order, names))
+    write_states(options.out, data, episodes)
+    write_episodes(summary, episodes, order, names)
     _show(console, episodes, order, names, options.worst)
     if not options.goal:
         console.print(f"goals    {_origin(data, len(goals))}", highlight=False, markup=False, soft_wrap=True)
@@ -79,15 +78,16 @@ def ranking(episodes: Sequence[Along]) -> list[int]:
 
 
 def _models_and_data(options: Progress) -> tuple[list[DistanceModel], Trajectories]:
+    refuse_models([options.log or ""])
     table = table_options(options)
-    if is_one_model(options.run):
-        models = [DistanceModel.load(options.run)]
+    models, run = models_of(options.run)
+    if run is None:
         if options.log is None:
             raise InputError("A model file does not say which log is meant; give the log after it.")
+        check_outputs(options.log, options.out, options.figures)
         return models, Source(options.log, table=table).data(0)
-    run = Run.open(options.run)
     config = run.config
-    models = [DistanceModel.load(run.model_path(seed)) for seed in config.seeds]
+    check_outputs(options.log or config.data, options.out, options.figures)
     same = options.log is None
     path = Path(options.log or config.data)
     if same or takes_options(path):
@@ -99,7 +99,7 @@ def _models_and_data(options: Progress) -> tuple[list[DistanceModel], Trajectori
         table,
         config.policy if same else None,
     )
-    return models, source.data(config.seeds[0])
+    return models, recording_of(run, source, ", or give the recording after the run") if same else source.data(0)
 
 
 def _as_in_run(learned: TableOptions | None, given: TableOptions | None, path: Path) -> TableOptions | None:
@@ -121,7 +121,7 @@ def _goals(options: Progress, model: DistanceModel, data: Trajectories) -> np.nd
     size = int(np.prod(model.state_shape))
     if len(options.goal) % size:
         raise InputError(f"A goal has {size} numbers, but {len(options.goal)} were given; give as many, or a multiple.")
-    return np.array(options.goal, np.float64).reshape(-1, *model.state_shape)
+    return numbers_of("--goal", options.goal).reshape(-1, *model.state_shape)
 
 
 def _origin(data: Trajectories, goals: int) -> str:
@@ -130,55 +130,6 @@ def _origin(data: Trajectories, goals: int) -> str:
         return f"where {goals} episodes end that succeeded, as the log says"
     failed = "" if data.succeeded is None else ", though none succeeded as the log says; give another with --goal"
     return f"where most episodes end, {goals} of {len(data)}{failed}"
-
-
-def _rows(data: Trajectories, episodes: Sequence[Along]) -> dict[str, np.ndarray]:
-    """A row for every state; `index`, `episode_index` and `progress_sparse` are what LeRobot's RA-BC reads."""
-    done = np.concatenate([one.done for one in episodes])
-    return {
-        "index": np.arange(data.num_states),
-        "episode_index": np.repeat(np.arange(len(data)), data.lengths),
-        "frame_index": np.concatenate([np.arange(length) for length in data.lengths]),
-        "time": np.concatenate([one.times for one in episodes]),
-        "remaining": np.concatenate([one.remaining for one in episodes]),
-        "done": done,
-        "waste": np.concatenate([one.waste for one in episodes]),
-        "wasted": np.concatenate([one.wasted for one in episodes]).astype(np.int8),
-        "progress_sparse": done.astype(np.float32),
-    }
-
-
-def _episodes(episodes: Sequence[Along], order: Sequence[int], names: Sequence[str]) -> dict[str, np.ndarray]:
-    """A row for every episode, the best first."""
-    chosen = [episodes[k] for k in order]
-    return {
-        "rank": np.arange(1, len(order) + 1),
-        "episode_index": np.array(order),
-        "episode": np.array([names[k] for k in order]),
-        "took": np.array([one.times[-1] - one.times[0] for one in chosen]),
-        "lost": np.array([one.lost for one in chosen]),
-        "remaining_at_end": np.array([one.remaining[-1] for one in chosen], np.float64),
-        "finished": np.array([one.finished for one in chosen]).astype(np.int8),
-        "finished_at": np.array([-1 if one.finished_at is None else one.finished_at for one in chosen]),
-    }
-
-
-def _write(path: Path, columns: dict[str, Any]) -> None:
-    if path.suffix.lower() == ".parquet":
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as parquet
-        except ImportError:
-            raise MissingExtra(f"Writing {path}", "tables") from None
-        with atomic_write(path) as file:
-            parquet.write_table(pa.table(columns), file)
-        return
-    text = io.StringIO(newline="")
-    rows = csv.writer(text)
-    rows.writerow(columns)
-    rows.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
-    with atomic_write(path) as file:
-        file.write(text.getvalue().encode())
 
 
 def _draw(folder: Path, episodes: Sequence[Along], names: Sequence[str]) -> None:
@@ -199,7 +150,7 @@ def _show(console: Console, episodes: Sequence[Along], order: Sequence[int], nam
     table = Table(title=title, title_justify="left")
     for name in ("episode", "took", "lost", "left at the end", "finished", "longest stretch wasted (rows)"):
         table.add_column(name, justify="right")
-    for k in order[::-1][: max(0, worst)]:
+    for k in order[::-1][:worst]:
         one = episodes[k]
         longest = max(one.stretches, key=lambda stretch: stretch.lost, default=None)
         table.add_row(

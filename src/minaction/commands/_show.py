@@ -10,6 +10,8 @@ from .._health import Health
 from ..evaluation import Evaluation
 from ..reports import agreement_table, rows_by_range, rows_by_truth
 
+STOPPING = "stopping once the present steps are kept; Ctrl-C once more stops at once"
+
 
 def make_console() -> Console:
     """A console for tables: as wide as the terminal, or wide enough for them if there is none."""

@@ -51,8 +51,11 @@ def suite(options: Suite) -> int:
 
 def train_all(folder: SuiteFolder, grid: Grid, options: Suite | Reproduce) -> Tally:
     """Train the runs of a grid on the chosen backend and show progress."""
-    with displayed(len(grid.runs)) as show:
-        return run_suite(folder, grid.name, grid.runs, _backend(options, grid.runs), show)
+    try:
+        with displayed(len(grid.runs)) as show:
+            return run_suite(folder, grid.name, grid.runs, _backend(options, grid.runs), show)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("the same command continues from the last checkpoint of every run") from None
 
 
 def say_failures(console: Console, tally: Tally) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -13,6 +12,7 @@ import jax
 from rich.console import Console
 from rich.markup import escape
 
+from .._interrupts import interruptible
 from .._locks import locked
 from .._model import DistanceModel
 from .._progress import training_progress
@@ -28,9 +28,10 @@ from ..training._run import check_free, empty_run, foreign_files, is_run
 from ..training._start import starting_models
 from ..training._stopping import stopped_early
 from ..validation import check_data, refuse_ids, split
-from ._options import Train
-from ._show import make_console, print_agreement, print_health
-from ._table import table_options
+from ._models import refuse_models
+from ._options import Train, all_of
+from ._show import STOPPING, make_console, print_agreement, print_health
+from ._table import check_unit, table_options
 from ._tracking import tracking
 
 
@@ -39,6 +40,7 @@ def train(options: Train) -> int:
     console = make_console()
     config = _config(options)
     _check_device()
+    refuse_models([options.data])
     name = f"{Path(options.data).stem}-{config.objective}"
     path = Path(os.path.realpath(options.out or Path("runs") / name))
     source = Source(config.data, config.seeds, config.episodes, config.table, config.policy)
@@ -59,13 +61,17 @@ def train(options: Train) -> int:
         warnings = list[str]()
         if source.task is None:
             recording = source.data(config.seeds[0])
+            check_unit(options, recording, options.data)
             refuse_ids(recording)
             warnings = check_data(recording)
     for sentence in warnings:
         console.print(f"warning: {sentence}", style="yellow", highlight=False, markup=False, soft_wrap=True)
     with _begun(path, config, options.overwrite) as run:
         if not run.finished:
-            _train(console, run, source, options, path.name)
+            try:
+                _train(console, run, source, options, path.name)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(_kept(run)) from None
     return _show(console, path, source)
 
 
@@ -77,10 +83,11 @@ def _train(console: Console, run: Run, source: Source, options: Train, name: str
     label = f"{run.config.objective} on {options.data}" + (f", {options.seeds} seeds" if options.seeds > 1 else "")
     note = told = ""
     with (
-        tracking(options.track, run, done, name) as trackers,
+        tracking(all_of(options.track), run, done, name) as trackers,
         training_progress(run.config.steps, done=done, label=label) as show,
+        interruptible(STOPPING) as interrupted,
     ):
-        for event in driven([training], options.devices):
+        for event in driven([training], options.devices, interrupted):
             if isinstance(event, Progressed):
                 show(event.step, note or f"loss {event.loss:.4f}")
             elif isinstance(event, Evaluated):
@@ -92,6 +99,12 @@ def _train(console: Console, run: Run, source: Source, options: Train, name: str
                 told = stopped_early(event.models[0].provenance.steps, training.steps)
     if told:
         console.print(told, highlight=False)
+
+
+def _kept(run: Run) -> str:
+    """What there is after an interrupt, which is nothing if a second one came before the first had its effect."""
+    done = max(run.checkpoints, default=0)
+    return f"the same command continues from step {done:,}" if done else "nothing was kept"
 
 
 def _check_unchanged(run: Run, source: Source) -> None:
@@ -210,7 +223,7 @@ def _config(options: Train) -> RunConfig:
     if min(options.seeds, options.evaluations, 1 if options.steps is None else options.steps) < 1:
         raise InputError("--seeds, --steps and --evaluations must be at least 1.")
     settings: dict[str, Any] = {}
-    for item in itertools.chain(*options.set):
+    for item in all_of(options.set):
         name, equals, value = item.partition("=")
         if not equals:
             raise InputError(f"--set takes NAME=VALUE, but {item!r} has no '='.")

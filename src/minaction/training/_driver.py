@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import jax
@@ -178,20 +178,25 @@ class Finished:
 Event = Progressed | Evaluated | Diverged | Finished
 
 
-def train(trainings: Sequence[Training], devices: int = 1) -> Iterator[Event]:
+def train(
+    trainings: Sequence[Training], devices: int = 1, interrupted: Callable[[], bool] = lambda: False
+) -> Iterator[Event]:
     """Train several trainings side by side in one program, from their last common checkpoint to the end.
 
     They may differ in data and seeds only, and each ends in what it would end in if trained alone. One that diverges is
-    stopped; its weights are still computed but do not affect the others.
+    stopped; its weights are still computed but do not affect the others. Where `interrupted()` says so, which is
+    asked between two calls, checkpoints are written, and a `KeyboardInterrupt` ends it.
     """
-    return Driver(trainings, devices).train()
+    return Driver(trainings, devices, interrupted).train()
 
 
 class Driver:
     """What `train` does, for who wants to stop early and have the models as they stand."""
 
-    def __init__(self, trainings: Sequence[Training], devices: int = 1) -> None:
-        first = trainings[0]
+    def __init__(
+        self, trainings: Sequence[Training], devices: int = 1, interrupted: Callable[[], bool] = lambda: False
+    ) -> None:
+        first, self._interrupted = trainings[0], interrupted
         alike = (first.objective, first.steps, first.evaluations, first.stop_early)
         if any((one.objective, one.steps, one.evaluations, one.stop_early) != alike for one in trainings):
             raise InputError("Runs with different settings cannot be trained side by side; train them apart.")
@@ -265,6 +270,11 @@ class Driver:
                 self._checkpoint()
                 evaluated = until
             yield from (Progressed(one, trainer.step, float(terms["loss"][one.replicas].mean())) for one in self._going)
+            if trainer.step < trainer.steps and self._interrupted():  # at the end, what was measured is written first
+                if trainer.step > evaluated:
+                    yield from self._without_broken(trainer.models())
+                    self._checkpoint()
+                raise KeyboardInterrupt
         if self._going:
             last = terms if trainer.step > evaluated else {}  # type: ignore[possibly-undefined]
             speed = (trainer.step - first_step) / seconds if seconds else None
@@ -336,6 +346,8 @@ class Driver:
                     one.run.log(overall, step=step)
                 yield Evaluated(one, step, overall)
             self._checkpoint()
+            if self._interrupted():
+                raise KeyboardInterrupt
         for one, rows in zip(self._going, measured, strict=True):
             _examine(models[one.replicas], one)
             for model, row in zip(models[one.replicas], rows, strict=True):

@@ -11,9 +11,11 @@ from ._devices import Device as Device
 from ._grids import Report as Report
 from ._grids import Reproduce as Reproduce
 from ._grids import Suite as Suite
+from ._help import help_on_one_line as help_on_one_line
 from ._listing import Data as Data
 from ._listing import Doctor as Doctor
 from ._listing import Objectives as Objectives
 from ._listing import Tasks as Tasks
+from ._repeated import all_of as all_of
 from ._training import Table as Table
 from ._training import Train as Train

@@ -22,7 +22,7 @@ class Plan:
       minaction plan RUN --goal 20 20
     """
 
-    run: Positional[Path]
+    run: Annotated[Positional[Path], arg(metavar="RUN")]
     """Folder of a run on one of OGBench's mazes."""
     tasks: tuple[int, ...] = (1, 2, 3, 4, 5)
     """OGBench's start-goal pairs."""
@@ -58,9 +58,9 @@ class Agent:
 
     action: Positional[Literal["train", "evaluate"]]
     """train: a distance (unless --model gives one) and an agent for every seed; evaluate: OGBench's protocol."""
-    source: Positional[str]
+    source: Annotated[Positional[str], arg(metavar="SOURCE")]
     """For train: a task or a file with actions; for evaluate: the folder that train wrote, or an agent's file."""
-    environment: Positional[str] = ""
+    environment: Annotated[Positional[str], arg(metavar="[ENVIRONMENT]")] = ""
     """For evaluate: OGBench's environment, such as antmaze-large-v0."""
     model: Path | None = None
     """For train: a run or a model file; by default a distance is trained first."""

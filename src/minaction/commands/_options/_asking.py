@@ -19,7 +19,7 @@ class Evaluate:
       minaction evaluate runs/cliffwalking-maddist
     """
 
-    run: Positional[Path]
+    run: Annotated[Positional[Path], arg(metavar="RUN")]
     """Folder of a run, or of one run of a suite."""
 
 
@@ -32,7 +32,7 @@ class Distance:
       minaction distance runs/clips-pathdist --from here.png --to clips/3.mp4 120
     """
 
-    run: Positional[Path]
+    run: Annotated[Positional[Path], arg(metavar="RUN")]
     """Folder of a run, or a model file."""
     source: Annotated[tuple[str, ...], arg(name="from", metavar="NUMBER ...")]
     """The state to start from: numbers, a picture, or a video and the number of a frame, counted from 0."""
@@ -50,9 +50,9 @@ class Progress(Table):
       minaction progress runs/arm-pathdist my_lerobot_data --out sarm_progress.parquet --figures episodes
     """
 
-    run: Positional[Path]
+    run: Annotated[Positional[Path], arg(metavar="RUN")]
     """Folder of a run, or a model file."""
-    log: Positional[str | None] = None
+    log: Annotated[Positional[str | None], arg(metavar="[LOG]")] = None
     """A file of episodes; the file of the run by default. Columns are those of the run unless others are named."""
     goal: Annotated[tuple[str, ...], arg(metavar="NUMBER ...")] = ()
     """The state to reach: numbers, or those of several states one after the other, or a picture, or a video and the
@@ -76,9 +76,9 @@ class Export:
       minaction export agents/pointmaze-medium agent.onnx
     """
 
-    run: Positional[Path]
+    run: Annotated[Positional[Path], arg(metavar="RUN")]
     """Folder of a run or of agents, a model file, or an agent file."""
-    output: Positional[Path]
+    output: Annotated[Positional[Path], arg(metavar="OUTPUT")]
     """The .onnx or .html file to write; a page holds up to 500 recorded states."""
     part: Literal["distance", "encoder", "quasimetric"] = "distance"
     """distance: of two states; encoder: states to embeddings; quasimetric: the distance of two embeddings."""
@@ -96,7 +96,7 @@ class Card:
       minaction card runs/my_log-pathdist --folder hub/my-distance
     """
 
-    run: Positional[Path]
+    run: Annotated[Positional[Path], arg(metavar="RUN")]
     """Folder of a run, or a model file."""
     output: Annotated[Path | None, arg(aliases=["-o"])] = None
     """The file to write; printed by default."""

@@ -35,7 +35,7 @@ class Suite:
       settings = { quasimetric = "wide-norm" }
     """
 
-    grid: Positional[str]
+    grid: Annotated[Positional[str], arg(metavar="GRID")]
     """paper: every task with every method; ablations: the paper's ablations; or a .toml file."""
     seeds: int | None = None
     """Seeds per task and method; 5, as in the paper, unless the file says otherwise."""
@@ -71,7 +71,7 @@ class Reproduce:
       minaction reproduce table-1 --episodes 10
     """
 
-    name: Positional[str | None] = None
+    name: Annotated[Positional[str | None], arg(metavar="[NAME]")] = None
     """Which one; `--list` shows them."""
     list: bool = False
     """List all tables and figures and exit."""
@@ -108,7 +108,7 @@ class Report:
       minaction report runs/paper -o report.html --figures figures --tables tables
     """
 
-    runs: Positional[tuple[Path, ...]]
+    runs: Annotated[Positional[tuple[Path, ...]], arg(metavar="RUNS ...")]
     """Folders of runs and of suites, in any mix."""
     output: Annotated[Path, arg(aliases=["-o"])] = Path("report.html")
     """The page: a single file that opens offline."""

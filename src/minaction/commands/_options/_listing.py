@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
 from ._training import Table
 
@@ -27,9 +27,9 @@ class Data(Table):
     """list: the data sets that can be made; make: make one (and keep it in the cache); info: describe one;
     draw: a picture of where its states are, in its maze or by their first two numbers (--states);
     convert: write one as .safetensors (ours) or .npz (OGBench's layout)."""
-    source: Positional[str] = ""
+    source: Annotated[Positional[str], arg(metavar="[SOURCE]")] = ""
     """A task or a file."""
-    target: Positional[str] = ""
+    target: Annotated[Positional[str], arg(metavar="[TARGET]")] = ""
     """For convert and draw: the file to write."""
     episodes: int | None = None
     """How many episodes: the first ones of a file, all by default; the paper's number of a task."""

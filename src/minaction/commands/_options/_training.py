@@ -9,13 +9,16 @@ from typing import Annotated, Literal
 from tyro.conf import Positional, UseAppendAction, arg
 
 from ._devices import Device
+from ._repeated import Names
+
+Tool = Literal["tensorboard", "wandb", "mlflow"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """How to read the columns of a table (.csv, .tsv, .parquet), or pictures."""
 
-    episode: Annotated[tuple[str, ...] | None, arg(metavar="COLUMN ...")] = None
+    episode: Annotated[Names, arg(metavar="COLUMN ...")] = ()
     """Of a table, as the next seven: the column that identifies the episode, or several that do so together;
     `episode` or the like by default. Without a name, all rows are one episode."""
     time: str | None = None
@@ -23,13 +26,13 @@ class Table:
     unit: str | None = None
     """The unit of the clock, such as s or ms; inferred from the column by default. Of videos: s by default, or
     frames, to count them instead."""
-    states: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
+    states: Annotated[Names, arg(metavar="COLUMN ...")] = ()
     """The columns that form a state; all remaining ones by default."""
-    drop: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
+    drop: Annotated[Names, arg(metavar="COLUMN ...")] = ()
     """Columns to leave out."""
     missing: Literal["refuse", "drop", "split"] = "refuse"
     """What to do with a missing value: refuse the table, drop the row, or split the episode there."""
-    one_hot: Annotated[tuple[str, ...], arg(metavar="COLUMN ...")] = ()
+    one_hot: Annotated[Names, arg(metavar="COLUMN ...")] = ()
     """Columns of whole numbers that name things (ids, modes): each becomes as many numbers, one of them 1."""
     success: str | None = None
     """The column that says, in any row of an episode, that it succeeded; `success` or the like by default."""
@@ -53,7 +56,7 @@ class Train(Table):
       minaction train cliffwalking --set quasimetric=iqe quasimetric.component_size=8 encoder.hidden=256,256
     """
 
-    data: Positional[str]
+    data: Annotated[Positional[str], arg(metavar="DATA")]
     """A task (see `minaction tasks`), a file (.npz, .npy, .csv, .tsv, .parquet, .hdf5, .safetensors), a video,
     the folder of a LeRobot or Minari data set, of Parquet files, of videos or of pictures, or a Gymnasium id with
     --policy."""
@@ -85,8 +88,8 @@ class Train(Table):
     """Where to train; auto uses a GPU if there is one."""
     devices: int = 1
     """Number of devices to divide every batch between."""
-    track: Annotated[tuple[Literal["tensorboard", "wandb", "mlflow"], ...], arg(metavar="TOOL ...")] = ()
+    track: Annotated[tuple[tuple[Tool, ...], ...], UseAppendAction, arg(metavar="TOOL ...")] = ()
     """Also log to these tools (extra `track`); W&B writes offline and MLflow into the run's folder, unless their
     environment variables say otherwise."""
-    set: Annotated[tuple[tuple[str, ...], ...], UseAppendAction, arg(metavar="NAME=VALUE ...")] = ()
+    set: Annotated[Names, arg(metavar="NAME=VALUE ...")] = ()
     """Hyperparameters to change; those of the encoder and the quasimetric as encoder.NAME and quasimetric.NAME."""
