@@ -96,6 +96,6 @@ def test_what_an_episode_was_for_keeps_nothing_apart_and_what_many_share_does(va
     graph = ma.recorded_distance(
         ma.Trajectories.from_flat(np.concatenate([data.states, label], axis=1).astype(np.float32), data.offsets)
     )
-    here, there = [[2.0, 2.0, 0.0]], [[8.0, 8.0, 1.0]]
-    found = float(graph.pairwise(np.float32(here), np.float32(there))[0, 0])
+    here, there = np.array([[[2, 2, 0]], [[8, 8, 1]]], np.float32)
+    found = float(graph.pairwise(here, there)[0, 0])
     assert np.isinf(found) if apart else found == pytest.approx(12, rel=0.1)

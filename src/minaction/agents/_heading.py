@@ -22,6 +22,7 @@ from .._mapped import read_rows
 from ..encoders import InputStatistics
 from ..encoders._perceptron import Perceptron
 from ..objectives import States, Terms
+from ..objectives._terms import moved_towards
 from ..trajectories import Trajectories
 from ._cloning import CloningBatch, Stretches, SubgoalCloning
 from ._policy import Policy, PolicyArchitecture, fixed, unit
@@ -182,11 +183,7 @@ class HeadingActor(SubgoalCloning):
 
     def advance(self, network: HeadingNetwork, /, extra: HeadingNetwork, terms: Terms) -> HeadingNetwork:
         del terms
-
-        def nearer(old: Any, new: Any) -> Any:
-            return old + self.target_rate * (new - old) if eqx.is_inexact_array(old) else old
-
-        return jax.tree.map(nearer, extra, network)
+        return moved_towards(extra, network, self.target_rate)
 
     @property
     def _half_range(self) -> Float[Array, " size"]:

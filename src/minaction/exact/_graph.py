@@ -29,18 +29,16 @@ def minimum_action_distance(num_nodes: int, edges: np.ndarray, costs: np.ndarray
     """
     edges = _checked_edges(num_nodes, edges)
     costs = np.ones(len(edges)) if costs is None else _checked_costs(edges, costs)
-    tails, heads, costs = _cheapest(edges, costs)
-    graph = csr_array((costs, (tails, heads)), shape=(num_nodes, num_nodes))
-    return np.asarray(dijkstra(graph, directed=True), dtype=np.float64)
+    return np.asarray(dijkstra(graph_of(num_nodes, edges, costs), directed=True), dtype=np.float64)
 
 
-def _cheapest(edges: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every distinct edge once, with its lowest cost (a sparse matrix would sum parallel edges)."""
+def graph_of(num_nodes: int, edges: np.ndarray, costs: np.ndarray) -> csr_array:
+    """Every distinct edge (m, 2) once, with its lowest cost (m,); a sparse matrix would sum parallel edges."""
     order = np.lexsort((costs, edges[:, 1], edges[:, 0]))
     edges, costs = edges[order], costs[order]
     first = np.ones(len(edges), dtype=bool)
     first[1:] = (edges[1:] != edges[:-1]).any(axis=1)
-    return edges[first, 0], edges[first, 1], costs[first]
+    return csr_array((costs[first], tuple(edges[first].T)), shape=(num_nodes, num_nodes))
 
 
 def _checked_edges(num_nodes: int, edges: np.ndarray) -> np.ndarray:

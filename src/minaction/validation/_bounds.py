@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from ..exact._empirical import observed_transitions
+from ..exact._graph import graph_of
 from ..trajectories import Trajectories, met_again
 
 _SOURCES_AT_A_TIME = 64
@@ -25,13 +25,7 @@ class RecordedBounds:
         states, edges, durations = observed_transitions(data)
         self._dtype = states.dtype
         self._place = {_key(row): k for k, row in enumerate(states)}
-        # The shortest of several durations counts; a sparse matrix would add them up.
-        order = np.lexsort((durations, edges[:, 1], edges[:, 0]))
-        edges, durations = edges[order], durations[order]
-        first = np.ones(len(edges), dtype=bool)
-        first[1:] = (edges[1:] != edges[:-1]).any(axis=1)
-        shape = (len(states), len(states))
-        self._graph = csr_array((durations[first], tuple(edges[first].T)), shape=shape)
+        self._graph = graph_of(len(states), edges, durations)
 
     def places(self, states: np.ndarray) -> np.ndarray:
         """The index of each of `states` (n, *shape) among recorded states, (n,); -1 for states never recorded."""
