@@ -87,6 +87,7 @@ def _times(states: np.ndarray, door: tuple[float, float]) -> np.ndarray:
     return np.where(left[:, None] == left[None], straight, (there[:, None] + there[None]).min(axis=2))
 
 
+@pytest.mark.slow
 def test_a_wall_on_one_floor_bars_nobody_on_another() -> None:
     closed, opened = walks((17.0, 19.0), 0), walks((0.0, SIDE), 1)
     floors = [

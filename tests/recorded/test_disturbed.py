@@ -51,8 +51,14 @@ def world() -> Source:
 
 @pytest.mark.parametrize(
     "change",
-    [pauses(0.1, 10, 0), pauses(0.5, 50, 0), pauses(0.1, 30, 0.05), pauses(0.5, 50, 0.02), spikes(0.001), spikes(0.01)],
-    ids=["short pauses", "long pauses", "noisy pauses", "long noisy pauses", "few spikes", "spikes"],
+    [
+        pytest.param(pauses(0.1, 10, 0), id="short pauses", marks=pytest.mark.slow),
+        pytest.param(pauses(0.5, 50, 0), id="long pauses", marks=pytest.mark.slow),
+        pytest.param(pauses(0.1, 30, 0.05), id="noisy pauses", marks=pytest.mark.slow),
+        pytest.param(pauses(0.5, 50, 0.02), id="long noisy pauses"),
+        pytest.param(spikes(0.001), id="few spikes", marks=pytest.mark.slow),
+        pytest.param(spikes(0.01), id="spikes"),
+    ],
 )
 def test_distances_are_those_of_the_undisturbed_recording(world, change):
     # Without what is done about them: .999, .84, .99, .77, .87 and .86, at worst 22 times too long.

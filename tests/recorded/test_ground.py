@@ -78,6 +78,7 @@ def check_even(graph: ma.RecordedDistance) -> None:
     assert found.mean_ratio == pytest.approx(1.0, abs=0.05)
 
 
+@pytest.mark.slow
 def test_firm_ground_is_even() -> None:
     check_even(ma.recorded_distance(walks(everywhere, still)))
 

@@ -49,6 +49,7 @@ def test_noise_of_measurement_hardly_shortens_distances(lost: float) -> None:
     assert _ratio(data) == pytest.approx(0.98, abs=0.02)  # .92 and .91 by the pace of single steps
 
 
+@pytest.mark.slow
 def test_motion_without_noise_and_erratic_motion_are_not_taken_for_noise() -> None:
     exact, erratic = patrols(0.0), ball_walks(100, 100)
     assert _noisy(exact) == _noisy(erratic) == [False, False]

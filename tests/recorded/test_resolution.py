@@ -66,13 +66,13 @@ def _beside(data: ma.Trajectories, what: str) -> np.ndarray:
 @pytest.mark.parametrize(
     "what",
     [
-        "its velocity",
+        pytest.param("its velocity", marks=pytest.mark.slow),
         "its heading",
-        "its speed",
-        "the frame before",
+        pytest.param("its speed", marks=pytest.mark.slow),
+        pytest.param("the frame before", marks=pytest.mark.slow),
         "the same in millimetres",
         "a poor sensor of the same",
-        "a temperature",
+        pytest.param("a temperature", marks=pytest.mark.slow),
     ],
 )
 def test_the_place_counts_and_not_what_is_recorded_beside_it(what: str) -> None:
