@@ -137,7 +137,7 @@ def _labels(data: Trajectories, before: np.ndarray, after: np.ndarray) -> Iterat
         if not change.any():  # in the steps that were not looked at either
             yield (
                 f"{_named(data.columns, column)} never changes inside an episode: if it says how an episode went, or "
-                "which it is, leave it out, because no way leads from one of its values to another"
+                "which it is, leave it out, because nobody was seen to go from one of its values to another"
             )
 
 
