@@ -186,3 +186,17 @@ def test_joints_that_turn_one_beside_the_other_are_as_slow_as_the_slower() -> No
     graph = recorded_distance(Trajectories.from_episodes(list(seen)))
     found = graph.pairwise(np.concatenate([np.cos(asked), np.sin(asked)], axis=1).astype(np.float32))
     assert found.sum() / between.sum() == pytest.approx(1, abs=0.03)
+
+
+def test_states_of_any_shape_are_measured_and_learned_as_rows_of_numbers() -> None:
+    """Two robots' places as a table of 2 x 2 numbers; pixels are told to need an embedding."""
+    random = np.random.default_rng(0)
+    walks = [random.uniform(-1, 1, (40, 2, 2)).cumsum(axis=0).astype(np.float32) for _ in range(30)]
+    found = recorded_distance(walks).pairwise(walks[0], walks[1])
+    rows = [walk.reshape(40, 4) for walk in walks]
+    np.testing.assert_array_equal(found, recorded_distance(rows).pairwise(rows[0], rows[1]))
+    model = ma.fit(walks, steps=2, progress=False)
+    assert model.state_shape == (2, 2)
+    assert model.pairwise(walks[0], walks[1]).shape == (40, 40)
+    with pytest.raises(ma.InputError, match="embedding"):
+        recorded_distance([np.zeros((5, 32, 32, 3), np.uint8)])

@@ -179,7 +179,8 @@ class PathDist(Objective):
             known = how(unseen)
         else:
             graph = recorded_distance(data)
-            unseen = known = graph.unseen
+            known = graph.unseen
+            unseen = known.reshape(-1, *data.state_shape)
         paths = shortest_paths(graph, known, data.num_states, self.landmarks, self.nodes)
         step_time = np.asarray(graph.typical_time / graph.steps, np.float32)
         return PathTables(EpisodeTable.of(data), paths, step_time, unseen)  # type: ignore[arg-type]

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from .._image_axes import is_image
 from ..errors import InputError
-from ..trajectories import as_trajectories
+from ..trajectories import Trajectories, as_trajectories
 from ..trajectories._arrays import as_states
 from ._build import Built, build
 from ._ends import Arrivals, Ends, arrivals, ends_of
@@ -194,6 +195,8 @@ class RecordedDistance:
 
     def _place(self, states: ArrayLike, where: str) -> np.ndarray:
         rows = as_states(states, where).astype(self.nodes.dtype, copy=False)  # keys are compared bit by bit
+        if self.nodes.ndim == 2:
+            rows = rows.reshape(len(rows), -1)
         if rows.shape[1] != self.nodes.shape[1]:
             raise InputError(
                 f"The rows of {where} have {rows.shape[1]} numbers and the recorded ones {self.nodes.shape[1]}; "
@@ -252,4 +255,13 @@ def recorded_distance(
     """
     if max_nodes is not None and max_nodes < 2:
         raise InputError(f"A graph of {max_nodes} nodes has no distances; let max_nodes be 2 or more.")
-    return RecordedDistance(build(as_trajectories(data), embedding, max_nodes, seed, even))
+    return RecordedDistance(build(_in_rows(as_trajectories(data), embedding), embedding, max_nodes, seed, even))
+
+
+def _in_rows(data: Trajectories, embedding: Embedding | None) -> Trajectories:
+    """The same episodes with the numbers of every state in one row, whatever its shape."""
+    if embedding is not None or len(data.state_shape) == 1:
+        return data
+    if is_image(data.state_shape):
+        raise InputError("Single pixels do not say which images are near each other; give an embedding of them.")
+    return Trajectories.from_flat(data.states.reshape(data.num_states, -1), data.offsets, times=data.times)

@@ -139,6 +139,8 @@ def recorded_paths(held_out: Trajectories, training: Trajectories, random: np.ra
     """Shortest paths over the whole recording. Where states repeat, each counts once, however often it was visited."""
     whole = training + held_out
     seen = sighted(whole) if is_image(whole.state_shape) else whole
+    if is_image(whole.state_shape) and not np.ptp(seen.states, axis=0).any():
+        return None  # nothing stands out from a still background
     graph = recorded_distance(seen, max_nodes=_NODES)
     asked = graph.rows if graph.repeats else np.arange(training.num_states, whole.num_states)
     source, target = random.permutation(asked)[:_SOURCES], random.permutation(asked)[:_TARGETS]
